@@ -162,7 +162,7 @@ fn children() -> f64 {
 
 /// Programs of the C corpus, and those that only these tables need.
 fn source(name: &str) -> String {
-    let own = format!("crates/contexts/corpus/{name}.c");
+    let own = format!("crates/bmc/corpus/power/{name}.c");
     if Path::new(&own).exists() { own } else { format!("crates/c/corpus/{name}.c") }
 }
 

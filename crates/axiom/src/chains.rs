@@ -164,7 +164,7 @@ fn growth(
             _ => return,
         }
     }
-    if most >= 1 << (8 * width.bytes()) {
+    if most >= 1 << width.bits() {
         return;
     }
     for v in links {

@@ -25,6 +25,5 @@ mod lives;
 mod pairs;
 mod witness;
 
-pub use check::{Finding, Options, Outcome, Progress, Refused, Statistics, Verdict, Wrong, check};
+pub use check::{Options, Refused, Wrong, check};
 pub use gates::{Unsupported, is_supported};
-pub use lives::Pair;

@@ -15,6 +15,7 @@
 use crate::base::Base;
 use crate::closure::at_least;
 use crate::pairs::Pairs;
+use fencepost_answer::FindingKind;
 use fencepost_bmc::aig::{Graph, Lit};
 use fencepost_bmc::formula::Formula;
 use fencepost_bmc::symbolic::{EventKind, Unrolled};
@@ -24,24 +25,13 @@ use fencepost_models::base::BaseSet;
 use fencepost_models::graph::NodeId;
 use fencepost_models::registry::Ordered;
 
-/// What is wrong with a pair of events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Pair {
-    Race,
-    UseAfterFree,
-    UseAfterScope,
-    DoubleFree,
-    UseBeforeAllocation,
-}
-
 /// Something that may be wrong.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// It is.
     pub when: Lit,
     /// What.
-    pub what: Pair,
+    pub what: FindingKind,
     /// The events.
     pub vertices: Vec<u32>,
     /// The object that it is about.
@@ -85,14 +75,14 @@ pub fn claims(
         for Suspect { access, end, object, when } in suspects {
             let when = unrolled.graph.and(when, !over.get(access, end));
             let heap = unrolled.objects[object as usize].heap;
-            let what = if heap { Pair::UseAfterFree } else { Pair::UseAfterScope };
+            let what = if heap { FindingKind::UseAfterFree } else { FindingKind::UseAfterScope };
             claims.push(Claim { when, what, vertices: vec![access, end], object: Some(object), made: None });
         }
     }
     for (i, &(first, object, a)) in ends.iter().enumerate() {
         for &(second, _, b) in ends[i + 1..].iter().filter(|end| end.1 == object && end.0 != first) {
             let when = unrolled.graph.and(a, b);
-            let (what, vertices) = (Pair::DoubleFree, vec![first, second]);
+            let (what, vertices) = (FindingKind::DoubleFree, vec![first, second]);
             claims.push(Claim { when, what, vertices, object: Some(object), made: None });
         }
     }
@@ -225,7 +215,7 @@ fn unborn(unrolled: &mut Unrolled, base: &Base, hb: &Pairs, claims: &mut Vec<Cla
                 (0..base.len() as u32).filter(since).map(|vertex| hb.get(vertex, access)).collect();
             let known = unrolled.graph.or_all(&known);
             let when = unrolled.graph.and(accessed, !known);
-            let (what, vertices) = (Pair::UseBeforeAllocation, vec![access]);
+            let (what, vertices) = (FindingKind::UseBeforeAllocation, vec![access]);
             claims.push(Claim { when, what, vertices, object: Some(object), made: told });
         }
     }

@@ -2,7 +2,8 @@
 
 mod support;
 
-use fencepost_axiom::{Options, Verdict, is_supported};
+use fencepost_answer::Verdict;
+use fencepost_axiom::{Options, is_supported};
 use fencepost_diag::SourceFile;
 use fencepost_models::Model;
 use std::path::PathBuf;

@@ -57,7 +57,7 @@ fn execution(seed: u64) -> Execution {
                 }
                 _ => {
                     let fence = match dice.one_in(2) {
-                        true => dice.pick(&Fence::ALL),
+                        true => dice.pick(&Fence::all().collect::<Vec<_>>()),
                         false => Fence::C11(dice.pick(&[
                             Order::Acquire,
                             Order::Release,

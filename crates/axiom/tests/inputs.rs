@@ -7,7 +7,7 @@
 mod support;
 
 use fencepost_answer::FindingKind;
-use fencepost_axiom::Verdict;
+use fencepost_answer::Verdict;
 use fencepost_ir::independent::{Rule, narrow_choices_without};
 use fencepost_ir::{Instr, Program};
 use fencepost_models::Model;

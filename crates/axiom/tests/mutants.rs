@@ -5,7 +5,7 @@
 
 mod support;
 
-use fencepost_axiom::Verdict;
+use fencepost_answer::Verdict;
 use fencepost_models::Model;
 use support::{answered, compiled, options, program};
 

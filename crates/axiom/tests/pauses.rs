@@ -6,7 +6,7 @@
 
 mod support;
 
-use fencepost_axiom::Verdict;
+use fencepost_answer::Verdict;
 use fencepost_ir::pauses::leave_out_pauses;
 use fencepost_models::Model;
 use std::fmt::Write;

@@ -4,8 +4,8 @@
 
 mod support;
 
-use fencepost_answer::FindingKind;
-use fencepost_axiom::{Options, Verdict};
+use fencepost_answer::{FindingKind, Verdict};
+use fencepost_axiom::Options;
 use fencepost_models::Model;
 use support::{answered, compiled, explored, options, program};
 

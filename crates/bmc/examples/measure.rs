@@ -56,7 +56,7 @@ fn main() {
                     s.clauses,
                     s.conflicts,
                     s.passes,
-                    outcome.reason.unwrap_or_default(),
+                    outcome.why.map_or(String::new(), |why| format!("{why:?}")),
                     outcome.finding.map_or(String::new(), |f| f.message),
                 );
             }

@@ -23,7 +23,7 @@ pub struct Computed {
 pub struct NoCircuit;
 
 fn bits_of(width: Width) -> usize {
-    8 * width.bytes() as usize
+    width.bits() as usize
 }
 
 /// `a op b` at a width, the result extended.

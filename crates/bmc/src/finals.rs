@@ -17,6 +17,8 @@ pub struct Finals {
     pub admitted: Lit,
     /// The state is what `exists` looks for, or what the others forbid.
     pub wanted: Lit,
+    /// It is looked for, not forbidden.
+    pub sought: bool,
 }
 
 impl Finals {
@@ -26,18 +28,29 @@ impl Finals {
         last_value: &mut dyn FnMut(&mut Unrolled, CellId) -> Word,
         condition: &FinalCondition,
     ) -> Finals {
-        let threads = unrolled.threads.iter().filter(|thread| thread.copy_of.is_none());
-        let ends: Vec<(Lit, Lit)> = threads.map(|thread| (thread.guard, thread.ended)).collect();
-        let ended: Vec<Lit> =
-            ends.into_iter().map(|(guard, ended)| unrolled.graph.implies(guard, ended)).collect();
-        let complete = unrolled.graph.and_all(&ended);
+        let complete = unrolled.all_end();
         let observed: Vec<Word> =
             condition.observed.iter().map(|observable| value_of(unrolled, last_value, observable)).collect();
-        let graph = &mut unrolled.graph;
+        Finals::of(&mut unrolled.graph, complete, observed, condition)
+    }
+
+    /// For what is observed where all threads have ended.
+    pub fn of(graph: &mut Graph, complete: Lit, observed: Vec<Word>, condition: &FinalCondition) -> Finals {
         let admitted = condition.filter.as_ref().map_or(Lit::TRUE, |filter| holds(graph, filter, &observed));
         let proposition = holds(graph, &condition.proposition, &observed);
         let wanted = proposition.complement_if(condition.quantifier == Quantifier::ForAll);
-        Finals { complete, observed, admitted, wanted }
+        let sought = condition.quantifier == Quantifier::Exists;
+        Finals { complete, observed, admitted, wanted, sought }
+    }
+
+    /// A state that is looked for, or forbidden.
+    pub fn state(&self) -> [Lit; 3] {
+        [self.complete, self.admitted, self.wanted]
+    }
+
+    /// A state that is forbidden.
+    pub fn violated(&self, graph: &mut Graph) -> Lit {
+        if self.sought { Lit::FALSE } else { graph.and_all(&self.state()) }
     }
 }
 
@@ -65,7 +78,7 @@ fn value_of(
 }
 
 /// Whether a proposition holds of what is observed.
-pub fn holds(graph: &mut Graph, proposition: &Proposition, observed: &[Word]) -> Lit {
+fn holds(graph: &mut Graph, proposition: &Proposition, observed: &[Word]) -> Lit {
     match proposition {
         Proposition::True => Lit::TRUE,
         Proposition::False => Lit::FALSE,

@@ -3,6 +3,7 @@
 use crate::aig::Values;
 use crate::sc::Sc;
 use crate::symbolic::{Fault, FaultKind, InstanceId, Step, Unrolled};
+use fencepost_answer::FindingKind;
 use fencepost_ir::{Program, Value, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,88 +29,46 @@ pub struct Run {
     pub steps: Vec<Scheduled>,
 }
 
-/// What goes wrong, evaluated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum Mistake {
-    Assertion,
-    Misuse,
-    NullPointer,
-    BadPointer,
-    OutOfBounds,
-    MixedSize,
-    Uninitialised,
-    DivisionByZero,
-    BadCall,
-    AtomicEnd,
-    BadJoin,
-    Constant,
-    UseAfterFree,
-    UseAfterScope,
-    DoubleFree,
-    InvalidFree,
-    FinalCondition,
-}
-
-impl Mistake {
-    /// In words.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Mistake::Assertion => "assertion failed",
-            Mistake::Misuse => "a library function is used against its rules",
-            Mistake::NullPointer => "access through a null pointer",
-            Mistake::BadPointer => "access through a value that is no pointer",
-            Mistake::OutOfBounds => "access outside the object",
-            Mistake::MixedSize => "accesses of different sizes overlap",
-            Mistake::Uninitialised => "read of uninitialised memory",
-            Mistake::DivisionByZero => "division by zero",
-            Mistake::BadCall => "call of something that is no function",
-            Mistake::AtomicEnd => "end of an atomic section that was not begun",
-            Mistake::BadJoin => "join of a thread that does not exist",
-            Mistake::Constant => "write to a constant object",
-            Mistake::UseAfterFree => "use of memory that was freed",
-            Mistake::UseAfterScope => "use of a local object after its scope",
-            Mistake::DoubleFree => "memory is freed twice",
-            Mistake::InvalidFree => "free of something that was not allocated",
-            Mistake::FinalCondition => "a final state violates the condition",
-        }
-    }
-}
-
-/// Evaluates what is wrong; nothing for a limit of ours.
-pub fn mistake(program: &Program, unrolled: &Unrolled, values: &Values, kind: &FaultKind) -> Option<Mistake> {
+/// What goes wrong, and in words; nothing for a limit of ours.
+pub fn mistake(
+    program: &Program,
+    unrolled: &Unrolled,
+    values: &Values,
+    kind: &FaultKind,
+) -> Option<(FindingKind, &'static str)> {
     Some(match kind {
-        FaultKind::Assertion => Mistake::Assertion,
-        FaultKind::Misuse => Mistake::Misuse,
+        FaultKind::Assertion => (FindingKind::Assertion, "assertion failed"),
         FaultKind::BadAccess { address, width } => {
-            bad_access(program, unrolled, address.evaluate(values), *width)
+            let kind = bad_access(program, unrolled, address.evaluate(values), *width);
+            (kind, kind.message())
         }
-        FaultKind::Uninitialised => Mistake::Uninitialised,
-        FaultKind::DivisionByZero => Mistake::DivisionByZero,
-        FaultKind::BadCall => Mistake::BadCall,
-        FaultKind::AtomicEnd => Mistake::AtomicEnd,
-        FaultKind::BadJoin => Mistake::BadJoin,
-        FaultKind::Constant => Mistake::Constant,
-        FaultKind::UseAfterFree => Mistake::UseAfterFree,
-        FaultKind::UseAfterScope => Mistake::UseAfterScope,
-        FaultKind::DoubleFree => Mistake::DoubleFree,
-        FaultKind::InvalidFree => Mistake::InvalidFree,
+        FaultKind::UseAfterFree => (FindingKind::UseAfterFree, "use of memory that was freed"),
+        FaultKind::UseAfterScope => (FindingKind::UseAfterScope, "use of a local object after its scope"),
+        FaultKind::DoubleFree => (FindingKind::DoubleFree, "memory is freed twice"),
+        FaultKind::InvalidFree => (FindingKind::InvalidFree, "free of something that was not allocated"),
+        FaultKind::Uninitialised => (FindingKind::Uninitialised, "read of uninitialised memory"),
+        FaultKind::DivisionByZero => (FindingKind::DivisionByZero, "division by zero"),
+        FaultKind::BadCall => (FindingKind::BadCall, "call of something that is no function"),
+        FaultKind::Constant => (FindingKind::Constant, "write to a constant object"),
+        FaultKind::Misuse => (FindingKind::Misuse, "a library function is used against its rules"),
+        FaultKind::AtomicEnd => (FindingKind::Misuse, "end of an atomic section that was not begun"),
+        FaultKind::BadJoin => (FindingKind::Misuse, "join of a thread that does not exist"),
         FaultKind::Limit(_) => return None,
     })
 }
 
-fn bad_access(program: &Program, unrolled: &Unrolled, address: Value, width: Width) -> Mistake {
+fn bad_access(program: &Program, unrolled: &Unrolled, address: Value, width: Width) -> FindingKind {
     let Some((object, offset)) = address.as_pointer() else {
         // A member of what a null pointer points to is at a small address.
-        return if address.0 < 4096 { Mistake::NullPointer } else { Mistake::BadPointer };
+        return if address.0 < 4096 { FindingKind::NullPointer } else { FindingKind::BadPointer };
     };
     let declared = program.objects.get(object.0 as usize).map(|object| u64::from(object.size));
     let made = || unrolled.objects.get(object.0 as usize).and_then(|object| object.size.as_constant());
     match declared.or_else(|| made().map(|size| size.0)) {
-        None if (object.0 as usize) < unrolled.objects.len() => Mistake::OutOfBounds,
-        None => Mistake::BadPointer,
-        Some(size) if u64::from(offset) + u64::from(width.bytes()) > size => Mistake::OutOfBounds,
-        Some(_) => Mistake::MixedSize,
+        None if (object.0 as usize) < unrolled.objects.len() => FindingKind::OutOfBounds,
+        None => FindingKind::BadPointer,
+        Some(size) if u64::from(offset) + u64::from(width.bytes()) > size => FindingKind::OutOfBounds,
+        Some(_) => FindingKind::MixedSize,
     }
 }
 

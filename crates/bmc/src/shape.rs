@@ -29,7 +29,7 @@ impl Shape {
 
     /// Anything that fits into a cell.
     pub fn any(width: Width) -> Shape {
-        let bits = 8 * width.bytes();
+        let bits = width.bits();
         Shape::Bits { len: bits.min(63), signed: bits == 64 }
     }
 

@@ -57,11 +57,13 @@ impl Solver {
         Solver { sat: Sat::new(limits, nodes > LARGE), cnf: Cnf::new(), limits, record: None }
     }
 
-    /// Keeps all clauses from now on, and writes a proof in the format LRAT to a file. To be called before any clause.
-    pub fn trace(&mut self, path: &Path) -> Result<(), String> {
-        self.record = Some(Vec::new());
-        let opened = self.sat.trace(path);
-        if opened { Ok(()) } else { Err(format!("cannot write a proof to {}", path.display())) }
+    /// A solver that keeps all clauses, and writes a proof in the format LRAT to a file.
+    pub fn tracing(limits: Limits, path: &Path) -> Result<Solver, String> {
+        let mut solver = Solver { record: Some(Vec::new()), ..Solver::new(limits) };
+        match solver.sat.trace(path) {
+            true => Ok(solver),
+            false => Err(format!("cannot write a proof to {}", path.display())),
+        }
     }
 
     /// Writes the proof to its end. Returns the clauses that were given to a solver that traces.

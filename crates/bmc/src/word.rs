@@ -157,7 +157,7 @@ impl Word {
 
     /// The low bits of a width, extended as asked.
     pub fn extend(&self, width: Width, how: Extend) -> Word {
-        let bits = 8 * width.bytes() as usize;
+        let bits = width.bits() as usize;
         let word = match how {
             Extend::Zero if bits == 64 || (self.fill == Lit::FALSE && self.len() <= bits) => {
                 return self.clone();

@@ -2,7 +2,7 @@
 //! ends: never a verdict against theirs; limits; proofs.
 
 use fencepost_answer::FindingKind;
-use fencepost_bmc::{Limits, Options, Outcome, StopReason, Verdict, check, prove};
+use fencepost_bmc::{Limits, Options, Outcome, Run, StopReason, Verdict, check, prove};
 use fencepost_diag::SourceFile;
 use fencepost_ir::{Program, globalise_locals_of_main};
 use fencepost_machine::buffers::{Action, Move, confirm_moves};
@@ -52,7 +52,7 @@ fn options(name: &str, unroll: u32) -> Options<'static> {
 }
 
 /// Does a run on the machine; the error says that the machine cannot.
-fn replay(name: &str, program: &Program, outcome: &Outcome) -> Result<FindingKind, String> {
+fn replay(name: &str, program: &Program, outcome: &Outcome<Run>) -> Result<FindingKind, String> {
     let code = Code::for_replay(program).map_err(|unsupported| unsupported.what)?;
     let mut config = Config::new(Model::Sc);
     config.c = name.ends_with(".c");
@@ -87,15 +87,11 @@ fn symbolic_inputs() {
             outcome.statistics
         );
         match expected {
-            "safe" => assert_eq!(
-                outcome.verdict,
-                Verdict::Safe,
-                "{name}: {:?} {:?}",
-                outcome.finding,
-                outcome.reason
-            ),
+            "safe" => {
+                assert_eq!(outcome.verdict, Verdict::Safe, "{name}: {:?} {:?}", outcome.finding, outcome.why)
+            }
             "unsafe" => {
-                assert_eq!(outcome.verdict, Verdict::Unsafe, "{name}: {:?}", outcome.reason);
+                assert_eq!(outcome.verdict, Verdict::Unsafe, "{name}: {:?}", outcome.why);
                 replay(&name, &program, &outcome).expect("a machine");
             }
             other => panic!("{name}: {other} is no expectation"),
@@ -146,7 +142,7 @@ fn mutual_exclusion() {
     for (name, text, program) in programs("../lang/corpus") {
         if expects_safe(&text) == Some(true) && !name.contains('3') {
             let outcome = check(&program, &options(&name, 2)).expect("supported");
-            assert_eq!(outcome.verdict, Verdict::Safe, "{name}: {:?} {:?}", outcome.finding, outcome.reason);
+            assert_eq!(outcome.verdict, Verdict::Safe, "{name}: {:?} {:?}", outcome.finding, outcome.why);
         }
     }
 }
@@ -160,12 +156,12 @@ fn limits_end_in_unknown() {
     options.symbolic.limits =
         Limits { deadline: Some(start + Duration::from_secs(1)), max_bytes: None, ..Limits::default() };
     let outcome = check(program, &options).expect("supported");
-    assert_eq!((outcome.verdict, outcome.stop), (Verdict::Unknown, Some(StopReason::Timeout)));
+    assert_eq!((outcome.verdict, outcome.stop()), (Verdict::Unknown, Some(StopReason::Timeout)));
     // Others may use the machine, too.
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     options.symbolic.limits = Limits { deadline: None, max_bytes: Some(1_000_000), ..Limits::default() };
     let outcome = check(program, &options).expect("supported");
-    assert_eq!((outcome.verdict, outcome.stop), (Verdict::Unknown, Some(StopReason::Memory)));
+    assert_eq!((outcome.verdict, outcome.stop()), (Verdict::Unknown, Some(StopReason::Memory)));
 }
 
 #[test]

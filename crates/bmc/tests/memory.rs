@@ -85,7 +85,7 @@ fn verdicts_are_those_of_the_explorer() {
         assert_eq!(
             outcome.verdict, expected,
             "seed {seed}: {errors:?}, {:?} {:?}\n{text}",
-            outcome.finding, outcome.reason
+            outcome.finding, outcome.why
         );
         assert!(!outcome.cut, "seed {seed}");
         match expected {

@@ -4,7 +4,8 @@
 
 mod support;
 
-use fencepost_bmc::{Mistake, Options, Outcome, Verdict, check, final_states};
+use fencepost_answer::FindingKind;
+use fencepost_bmc::{Options, Outcome, Run, Verdict, check, final_states};
 use fencepost_ir::Program;
 use fencepost_machine::buffers::{Action, Move};
 use fencepost_machine::code::Code;
@@ -18,7 +19,7 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 /// Does the run on the machine, which must fail at its end as the finding says.
-fn replay(program: &Program, outcome: &Outcome, name: &str) {
+fn replay(program: &Program, outcome: &Outcome<Run>, name: &str) {
     let code = Code::new(program).expect("supported");
     let config = Config::new(Model::Sc);
     let plain = Plain::new(&code, &config);
@@ -37,13 +38,13 @@ fn replay(program: &Program, outcome: &Outcome, name: &str) {
         panic!("{name}: {finding:?} but {failed:?}\n{run:?}\n{program:#?}")
     };
     let expected = match finding.kind {
-        Mistake::Assertion => FaultKind::Assertion,
-        Mistake::OutOfBounds => FaultKind::OutOfBounds,
-        Mistake::Uninitialised => FaultKind::Uninitialised,
-        Mistake::DivisionByZero => FaultKind::DivisionByZero,
-        Mistake::MixedSize => FaultKind::MixedSize,
-        Mistake::NullPointer => FaultKind::NullPointer,
-        Mistake::BadPointer => FaultKind::BadPointer,
+        FindingKind::Assertion => FaultKind::Assertion,
+        FindingKind::OutOfBounds => FaultKind::OutOfBounds,
+        FindingKind::Uninitialised => FaultKind::Uninitialised,
+        FindingKind::DivisionByZero => FaultKind::DivisionByZero,
+        FindingKind::MixedSize => FaultKind::MixedSize,
+        FindingKind::NullPointer => FaultKind::NullPointer,
+        FindingKind::BadPointer => FaultKind::BadPointer,
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(kind, expected, "{name}");
@@ -64,7 +65,7 @@ fn compare(seed: u64, size: Size) -> Option<Verdict> {
     let outcome = check(&program, &options).expect("supported");
     let (safe, is_safe) =
         (machine.outcome.verdict == fencepost_answer::Verdict::Safe, outcome.verdict == Verdict::Safe);
-    assert!(outcome.verdict != Verdict::Unknown, "{name}: {:?}", outcome.reason);
+    assert!(outcome.verdict != Verdict::Unknown, "{name}: {:?}", outcome.why);
     if outcome.verdict == Verdict::Unsafe {
         replay(&program, &outcome, name);
     }

@@ -89,7 +89,7 @@ fn load_buffering_needs_a_promise_and_two_switches() {
         [(2, 1, Verdict::Safe), (3, 0, Verdict::Safe), (3, 1, Verdict::Unsafe), (10, 1, Verdict::Unsafe)]
     {
         let found = check(LBD, total, promises);
-        assert_eq!(found.verdict, verdict, "K = {total}, {promises} promises: {:?}", found.reason);
+        assert_eq!(found.verdict, verdict, "K = {total}, {promises} promises: {:?}", found.why);
         if let Some(run) = found.run {
             assert_eq!((run.promises, run.views), (1, 2));
         }

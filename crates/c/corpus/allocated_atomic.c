@@ -1,7 +1,7 @@
 /*
  * An atomic access to an allocation that was published by a relaxed exchange.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: Atomic accesses do not race, but the object need not be there yet.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * An access that does not happen after the allocation of its object.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: The store that publishes the pointer is relaxed, so nothing orders the allocation before the use; RA makes it a release.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A local object whose address is published without a release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=2 tso=2 pso=3 ra=2 rc11=3 power=3 armv8=3
+ * count: sc=2 tso=2 pso=3 ra=2 rc11=3 rc20=3 power=3 armv8=3
  * why: The declaration of the object need not happen before the use by the other thread.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A counter and a lock in the assembly of AArch64, or of POWER where that is compiled for: exclusives and reservations.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: Additions are atomic, the lock acquires (POWER: by a branch and isync) and releases.
  */
 #include <assert.h>

@@ -1,7 +1,7 @@
 /*
  * The same with a store in place of the release.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=4 ra=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=8 armv8=8
  * why: What is done under the lock may be seen after it was let go; total store order keeps these stores in order, and RA takes every atomic access for release and acquire.
  */
 #define RELAXED

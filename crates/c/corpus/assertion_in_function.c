@@ -1,7 +1,7 @@
 /*
  * The same in a function that checks its argument.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=unsafe armv8=unsafe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: The check is compiled away, the store may come before the load.
  */
 #include <assert.h>

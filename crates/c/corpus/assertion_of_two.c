@@ -1,7 +1,7 @@
 /*
  * An assertion with && and || orders nothing either.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=unsafe armv8=unsafe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: The store to y may come before the load of x; coherence orders the load of y, which reads 0.
  */
 #include <assert.h>

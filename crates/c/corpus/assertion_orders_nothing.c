@@ -1,7 +1,7 @@
 /*
  * Load buffering past an assertion: release builds do not have it.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: Both machines may do the store to y before the load of x, since the assertion is not there in a release build.
  */
 #include <assert.h>

@@ -1,7 +1,7 @@
 /*
  * Lamport's bakery for two threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=9 tso=9 pso=9 ra=9 rc11=9 power=9 armv8=9
+ * count: sc=9 tso=9 pso=9 ra=9 rc11=9 rc20=9 power=9 armv8=9
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

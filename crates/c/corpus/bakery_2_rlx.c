@@ -1,7 +1,7 @@
 /*
  * Lamport's bakery for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=9 tso=22 pso=80 ra=22 rc11=80 power=80 armv8=80
+ * count: sc=9 tso=22 pso=80 ra=22 rc11=80 rc20=80 power=80 armv8=80
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -1,7 +1,7 @@
 /*
  * Lamport's bakery for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=9 tso=9 pso=9 ra=22 rc11=9 power=9 armv8=9
+ * count: sc=9 tso=9 pso=9 ra=22 rc11=9 rc20=9 power=9 armv8=9
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

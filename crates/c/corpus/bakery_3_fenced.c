@@ -1,7 +1,7 @@
 /*
  * Lamport's bakery for three threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=254 tso=254 pso=254 ra=292 rc11=347 power=347 armv8=344
+ * count: sc=254 tso=254 pso=254 ra=292 rc11=347 rc20=347 power=347 armv8=344
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

@@ -1,7 +1,7 @@
 /*
  * Lamport's bakery for three threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=254 tso=254 pso=254 ra=3841 rc11=254 power=254 armv8=254
+ * count: sc=254 tso=254 pso=254 ra=3841 rc11=254 rc20=254 power=254 armv8=254
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

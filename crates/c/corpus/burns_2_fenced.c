@@ -1,7 +1,7 @@
 /*
  * Burns' one-bit algorithm for two threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=147 tso=147 pso=147 ra=147 rc11=147 power=147 armv8=147
+ * count: sc=147 tso=147 pso=147 ra=147 rc11=147 rc20=147 power=147 armv8=147
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

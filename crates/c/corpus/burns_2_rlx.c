@@ -1,7 +1,7 @@
 /*
  * Burns' one-bit algorithm for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=147 tso=177 pso=342 ra=177 rc11=342 power=342 armv8=342
+ * count: sc=147 tso=177 pso=342 ra=177 rc11=342 rc20=342 power=342 armv8=342
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -1,7 +1,7 @@
 /*
  * Burns' one-bit algorithm for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=147 tso=147 pso=147 ra=177 rc11=147 power=147 armv8=147
+ * count: sc=147 tso=147 pso=147 ra=177 rc11=147 rc20=147 power=147 armv8=147
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

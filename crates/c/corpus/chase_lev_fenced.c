@@ -2,7 +2,7 @@
  * The work-stealing deque of Chase and Lev: the owner takes what a thief steals, with the full fences in take and
  * steal.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=77 tso=77 pso=77 ra=77 rc11=77 power=77 armv8=77
+ * count: sc=77 tso=77 pso=77 ra=77 rc11=77 rc20=77 power=77 armv8=77
  * why: The fences order the two sides as Le, Pop, Cohen and Zappa Nardelli (PPoPP 2013) ask for.
  */
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * The work-stealing deque of Chase and Lev: the owner takes what a thief steals, without the full fences in take
  * and steal.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=77 tso=81 pso=81 ra=82 rc11=82 power=81 armv8=81
+ * count: sc=77 tso=81 pso=81 ra=82 rc11=82 rc20=82 power=81 armv8=81
  * why: Owner and thief may both miss the other's announcement (store buffering) and take the last element twice.
  */
 #include <pthread.h>

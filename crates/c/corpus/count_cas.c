@@ -2,7 +2,7 @@
  * N threads, thread i (from 0) doing one relaxed compare-exchange of x from i - 1 to i, with x = 0 at the start.
  * Known executions for N = 4..10: 14, 43, 144, 523, 2048, 8597, 38486.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=14 tso=14 pso=14 ra=14 rc11=14 power=14 armv8=14
+ * count: sc=14 tso=14 pso=14 ra=14 rc11=14 rc20=14 power=14 armv8=14
  * why: Only chains of consecutive exchanges succeed; there is nothing to violate.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * N threads doing one fetch_add on one variable. Known executions: N! under every model.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=6 tso=6 pso=6 ra=6 rc11=6 power=6 armv8=6
+ * count: sc=6 tso=6 pso=6 ra=6 rc11=6 rc20=6 power=6 armv8=6
  * why: Read-modify-writes of one variable are totally ordered, and every order is possible.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * both. Known executions for N = 2..6: 20, 175, 1764, 19404, 226512 under TSO, RA and RC11; 19, 141, 1107, 8953,
  * 73789 under SC; 19404 for N = 5 under POWER.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=19 tso=20 pso=20 ra=20 rc11=20 power=20 armv8=20
+ * count: sc=19 tso=20 pso=20 ra=20 rc11=20 rc20=20 power=20 armv8=20
  * why: The largest value is the Fibonacci number of 2N + 2 under SC, and coherence keeps every model below it.
  */
 #include <pthread.h>

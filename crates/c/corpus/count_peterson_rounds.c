@@ -2,7 +2,7 @@
  * Peterson's algorithm with relaxed accesses and sequentially consistent fences, N rounds per thread. Known
  * executions for N = 5 under RC11: 93652.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: The fences stand between announcing and looking, so at most one thread is inside.
  */
 #include <pthread.h>

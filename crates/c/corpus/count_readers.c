@@ -1,7 +1,7 @@
 /*
  * N readers of one variable and one writer. Known executions: 2^N under every model.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=8 tso=8 pso=8 ra=8 rc11=8 power=8 armv8=8
+ * count: sc=8 tso=8 pso=8 ra=8 rc11=8 rc20=8 power=8 armv8=8
  * why: Each reader sees the old value or the new one, independently of the others.
  */
 #include <pthread.h>

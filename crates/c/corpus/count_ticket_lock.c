@@ -1,7 +1,7 @@
 /*
  * A ticket lock with N threads. Known executions: N! (the orders of the tickets; 40320 for N = 8).
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=6 tso=6 pso=6 ra=6 rc11=6 power=6 armv8=6
+ * count: sc=6 tso=6 pso=6 ra=6 rc11=6 rc20=6 power=6 armv8=6
  * why: The tickets decide who is when in the critical section, and a waiting thread is blocked, not counted.
  */
 #include <pthread.h>

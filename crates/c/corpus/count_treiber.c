@@ -1,7 +1,7 @@
 /*
  * A Treiber stack with N threads, each pushing one node and popping one.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=20 tso=20 pso=20 ra=40 rc11=40 power=40 armv8=40
+ * count: sc=20 tso=20 pso=20 ra=40 rc11=40 rc20=40 power=40 armv8=40
  * why: Push releases the node and pop acquires it; with a node per thread nothing is reused.
  */
 #include <pthread.h>

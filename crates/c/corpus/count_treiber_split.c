@@ -1,7 +1,7 @@
 /*
  * A Treiber stack with PUSHERS threads that push one node each and POPPERS threads that pop one each.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=16 tso=16 pso=16 ra=20 rc11=20 power=20 armv8=20
+ * count: sc=16 tso=16 pso=16 ra=20 rc11=20 rc20=20 power=20 armv8=20
  * why: Push releases the node and pop acquires it; with a node per thread nothing is reused.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A stack whose top is a pointer with a counter, exchanged at once: 16 bytes.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=13 tso=13 pso=13 ra=13 rc11=14 power=14 armv8=18
+ * count: sc=13 tso=13 pso=13 ra=13 rc11=14 rc20=14 power=14 armv8=18
  * why: A node that was taken and pushed again comes back with another counter, so that a compare-exchange that was prepared
  *      before fails.
  */

@@ -1,7 +1,7 @@
 /*
  * A stack whose top is a pointer with a counter that nobody raises.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=14 tso=14 pso=14 ra=14 rc11=15 power=15 armv8=17
+ * count: sc=14 tso=14 pso=14 ra=14 rc11=15 rc20=15 power=15 armv8=17
  * why: The first thread prepares to take node 1; the second takes both and pushes node 1 again; the first then
  *      succeeds, with node 0, which is taken already, as the new top.
  */

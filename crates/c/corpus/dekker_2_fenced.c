@@ -1,7 +1,7 @@
 /*
  * Dekker's algorithm for two threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=6 ra=4 rc11=6 power=6 armv8=6
+ * count: sc=4 tso=4 pso=6 ra=4 rc11=6 rc20=6 power=6 armv8=6
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

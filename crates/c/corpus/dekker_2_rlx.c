@@ -1,7 +1,7 @@
 /*
  * Dekker's algorithm for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=8 pso=16 ra=8 rc11=16 power=16 armv8=16
+ * count: sc=4 tso=8 pso=16 ra=8 rc11=16 rc20=16 power=16 armv8=16
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -1,7 +1,7 @@
 /*
  * Dijkstra's algorithm of 1965 for two threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=96 tso=96 pso=714 ra=96 rc11=714 power=714 armv8=714
+ * count: sc=96 tso=96 pso=714 ra=96 rc11=714 rc20=714 power=714 armv8=714
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

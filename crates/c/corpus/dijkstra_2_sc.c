@@ -1,7 +1,7 @@
 /*
  * Dijkstra's algorithm of 1965 for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=96 tso=96 pso=96 ra=115 rc11=96 power=96 armv8=96
+ * count: sc=96 tso=96 pso=96 ra=115 rc11=96 rc20=96 power=96 armv8=96
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

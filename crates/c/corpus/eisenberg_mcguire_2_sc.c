@@ -1,7 +1,7 @@
 /*
  * The algorithm of Eisenberg and McGuire for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=18782 tso=18782 pso=18782
+ * count: sc=18782 tso=18782 pso=18782 rc11=18782 rc20=18782 power=18782 armv8=18782
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

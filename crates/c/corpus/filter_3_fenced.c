@@ -2,7 +2,7 @@
  * The filter lock (Peterson for n threads) for three threads, with relaxed atomics and a full fence after every
  * announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=663 tso=663 pso=663 ra=691 rc11=1170 power=1170 armv8=1170
+ * count: sc=663 tso=663 pso=663 ra=691 rc11=1170 rc20=1170 power=1170 armv8=1170
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

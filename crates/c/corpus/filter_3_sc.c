@@ -1,7 +1,7 @@
 /*
  * The filter lock (Peterson for n threads) for three threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=663 tso=663 pso=663 rc11=663 power=663 armv8=663
+ * count: sc=663 tso=663 pso=663 rc11=663 rc20=663 power=663 armv8=663
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

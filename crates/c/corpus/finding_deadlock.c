@@ -1,7 +1,7 @@
 /*
  * Two threads take two mutexes in opposite orders.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: Each may hold one and wait for the other.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A division by zero.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The divisor is what the other thread wrote, zero at first.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Two threads take two mutexes in opposite orders, and nobody joins them: a warning.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: The end of the process ends all waiting.
  */
 #include <pthread.h>

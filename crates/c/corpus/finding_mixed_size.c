@@ -1,7 +1,7 @@
 /*
  * One object is accessed with two sizes by two threads at the same time.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: The union is written as a whole by one thread while another one reads a byte of it, which no model here defines.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A wait that is not in a loop: right only as long as no wait ends without a signal. A warning.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: Wake-ups without a signal are left out unless `--spurious` asks for them.
  */
 #include <assert.h>

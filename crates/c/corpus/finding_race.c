@@ -1,7 +1,7 @@
 /*
  * A data race on a plain variable.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=unsafe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: Two threads write a plain variable and nothing orders them; hardware models know no races and the value
  *      is not looked at.
  */

@@ -1,7 +1,7 @@
 /*
  * A race with a write that changes nothing.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=unsafe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The first thread takes x until it finds a 2 in it. Its second exchange writes back the 1 that it read, and the loop is
  *      where it was; but that write races with the plain read of the second thread, which has seen the first exchange only.
  */

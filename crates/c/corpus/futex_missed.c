@@ -1,6 +1,7 @@
 /*
  * An event on a futex, whose waiter sleeps on what it reads then instead of what it saw before.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=7 tso=7 pso=7 ra=7 rc11=7 rc20=7 power=7 armv8=7
  * why: The event may come between the look and the wait; the word is 1 by then, the wait is for 1, and the wake is over.
  */
 #include <linux/futex.h>

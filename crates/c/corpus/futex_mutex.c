@@ -1,7 +1,7 @@
 /*
  * A mutex of three states on a futex: free, held, held and somebody may wait.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=14 tso=14 pso=14 ra=14 rc11=14 power=14 armv8=14
+ * count: sc=14 tso=14 pso=14 ra=14 rc11=14 rc20=14 power=14 armv8=14
  * why: Who finds it held says so before it sleeps, and who lets it go then wakes one.
  */
 #include <assert.h>

@@ -1,6 +1,7 @@
 /*
  * Two threads wait for a word that does not change, and one is woken.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=0 tso=0 pso=0 ra=0 rc11=0 rc20=0 power=0 armv8=0
  * why: The one that was not woken waits for ever, whichever it is.
  */
 #include <linux/futex.h>

@@ -1,7 +1,7 @@
 /*
  * Two threads wait for a word; one is woken, the other is made to wait for another word and woken there.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=216 tso=216 pso=216 ra=216 rc11=216 power=216 armv8=216
+ * count: sc=216 tso=216 pso=216 ra=216 rc11=216 rc20=216 power=216 armv8=216
  * why: Both waits begin before the word changes or see that it has changed, and each that sleeps is woken once.
  */
 #include <assert.h>

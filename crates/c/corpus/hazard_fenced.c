@@ -2,7 +2,7 @@
  * Hazard pointers: a reader announces the node it uses, the writer frees only what is not announced, with the full
  * fences.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=8 tso=8 pso=8 ra=8 rc11=8 power=8 armv8=8
+ * count: sc=8 tso=8 pso=8 ra=8 rc11=8 rc20=8 power=8 armv8=8
  * why: Announcing and then looking again, against unlinking and then looking at announcements: the fences forbid
  *      missing both.
  */

@@ -2,7 +2,7 @@
  * Hazard pointers: a reader announces the node it uses, the writer frees only what is not announced, without the
  * full fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=8 tso=9 pso=9 ra=9 rc11=9 power=9 armv8=9
+ * count: sc=8 tso=9 pso=9 ra=9 rc11=9 rc20=9 power=9 armv8=9
  * why: Store buffering: the reader's announcement is not seen and its second look is too early, so it reads
  *      freed memory.
  */

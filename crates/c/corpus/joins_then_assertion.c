@@ -1,6 +1,7 @@
 /*
  * An assertion on what was read before, behind joins that nobody can tell apart.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: Both additions may be read; the joins are left to the end, and the assertion with them.
  */
 #include <assert.h>

@@ -1,6 +1,7 @@
 /*
  * The last of three joins is of a thread that was never started.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=0 tso=0 pso=0 ra=0 rc11=0 rc20=0 power=0 armv8=0
  * why: The number of that thread is uninitialised, and the joins before it are left to the end.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Lamport's fast mutual exclusion for two threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=16 tso=16 pso=26 ra=16 rc11=28 power=26 armv8=26
+ * count: sc=16 tso=16 pso=26 ra=16 rc11=28 rc20=28 power=26 armv8=26
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

@@ -1,7 +1,7 @@
 /*
  * Lamport's fast mutual exclusion for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=16 tso=36 pso=144 ra=40 rc11=144 power=144 armv8=144
+ * count: sc=16 tso=36 pso=144 ra=40 rc11=144 rc20=144 power=144 armv8=144
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -1,7 +1,7 @@
 /*
  * Lamport's fast mutual exclusion for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=16 tso=16 pso=16 ra=40 rc11=16 power=16 armv8=16
+ * count: sc=16 tso=16 pso=16 ra=40 rc11=16 rc20=16 power=16 armv8=16
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

@@ -1,7 +1,7 @@
 /*
  * Lamport's fast mutual exclusion for three threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=9216 tso=9216 pso=9216 rc11=9216 power=9216 armv8=9216
+ * count: sc=9216 tso=9216 pso=9216 rc11=9216 rc20=9216 power=9216 armv8=9216
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

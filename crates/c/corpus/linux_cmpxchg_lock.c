@@ -1,7 +1,7 @@
 /*
  * A lock in the style of Linux with cmpxchg_acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: cmpxchg_acquire and smp_store_release make a lock.
  */
 #include <linux.h>

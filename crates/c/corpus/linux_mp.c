@@ -1,7 +1,7 @@
 /*
  * Message passing in the style of Linux: a release store and an acquire load.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: smp_store_release and smp_load_acquire synchronise.
  */
 #include <linux.h>

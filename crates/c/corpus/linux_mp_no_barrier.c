@@ -1,7 +1,7 @@
 /*
  * Message passing in the style of Linux without barriers.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: READ_ONCE and WRITE_ONCE order nothing.
  */
 #include <linux.h>

@@ -1,7 +1,7 @@
 /*
  * A reference count in the style of Linux: who drops the last reference frees.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: atomic_dec_and_test is fully ordered and exactly one thread sees zero.
  */
 #include <linux.h>

@@ -1,7 +1,7 @@
 /*
  * Two threads, two writes each, in opposite orders, relaxed.
  * expect: sc=safe tso=safe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: Both first writes may win only if stores are not kept in order; RA and RC11 allow it.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Coherence: two reads of one variable.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: Every model is coherent.
  */
 #include <pthread.h>

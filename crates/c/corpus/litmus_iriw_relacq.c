@@ -1,7 +1,7 @@
 /*
  * Independent reads of independent writes with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=unsafe power=unsafe armv8=safe
- * count: sc=15 tso=15 pso=15 ra=15 rc11=15 power=15 armv8=15
+ * count: sc=15 tso=15 pso=15 ra=15 rc11=15 rc20=15 power=15 armv8=15
  * why: POWER may show writes to different readers in different orders and the language allows it; ARMv8 is
  *      multi-copy atomic.
  */

@@ -1,7 +1,7 @@
 /*
  * Independent reads of independent writes, sequentially consistent.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=15 tso=15 pso=15 ra=15 rc11=15 power=15 armv8=15
+ * count: sc=15 tso=15 pso=15 ra=15 rc11=15 rc20=15 power=15 armv8=15
  * why: All readers agree on the order of sequentially consistent writes.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Message passing of plain data under a relaxed flag.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: A data race for RC11, and reordering on PSO, POWER and ARMv8; RA makes the flag release and acquire.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Message passing with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: The acquire load that sees the flag sees what was before its release.
  */
 #include <pthread.h>

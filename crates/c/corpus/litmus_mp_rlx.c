@@ -1,7 +1,7 @@
 /*
  * Message passing, relaxed.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: Stores or loads may be reordered on PSO, POWER, ARMv8 and in RC11; TSO keeps them, RA synchronises.
  */
 #include <pthread.h>

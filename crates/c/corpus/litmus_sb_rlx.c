@@ -1,7 +1,7 @@
 /*
  * Store buffering, relaxed.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: Both reads may come before both stores as soon as stores are buffered.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Write to read causality with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=5 tso=5 pso=5 ra=5 rc11=5 power=5 armv8=5
+ * count: sc=5 tso=5 pso=5 ra=5 rc11=5 rc20=5 power=5 armv8=5
  * why: Release and acquire are cumulative.
  */
 #include <pthread.h>

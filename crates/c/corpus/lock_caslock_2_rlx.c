@@ -1,7 +1,7 @@
 /*
  * A compare-and-swap lock, two threads, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=4 ra=2 rc11=4 power=4 armv8=4
+ * count: sc=2 tso=2 pso=4 ra=2 rc11=4 rc20=4 power=4 armv8=4
  * why: The store that unlocks may overtake the store to `shared` wherever stores are not kept in order (PSO,
  *      POWER, ARMv8) and gives no happens-before (RC11). TSO keeps stores in order and RA makes every atomic
  *      release and acquire.

@@ -1,7 +1,7 @@
 /*
  * The queue lock of Craig, Landin and Hagersten, two threads, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=4 ra=2 rc11=8 power=8 armv8=8
+ * count: sc=2 tso=2 pso=4 ra=2 rc11=8 rc20=8 power=8 armv8=8
  * why: The store that unlocks may overtake the store to `shared` wherever stores are not kept in order (PSO,
  *      POWER, ARMv8) and gives no happens-before (RC11). TSO keeps stores in order and RA makes every atomic
  *      release and acquire.

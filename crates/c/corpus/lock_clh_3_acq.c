@@ -1,7 +1,7 @@
 /*
  * The queue lock of Craig, Landin and Hagersten, three threads, with acquire and release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=6 tso=6 pso=6 ra=6 rc11=6 power=6 armv8=6
+ * count: sc=6 tso=6 pso=6 ra=6 rc11=6 rc20=6 power=6 armv8=6
  * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
  *      needs.
  */

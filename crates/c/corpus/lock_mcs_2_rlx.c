@@ -1,7 +1,7 @@
 /*
  * The queue lock of Mellor-Crummey and Scott, two threads, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=6 tso=6 pso=8 ra=6 rc11=12 power=12 armv8=12
+ * count: sc=6 tso=6 pso=8 ra=6 rc11=12 rc20=12 power=12 armv8=12
  * why: The store that unlocks may overtake the store to `shared` wherever stores are not kept in order (PSO,
  *      POWER, ARMv8) and gives no happens-before (RC11). TSO keeps stores in order and RA makes every atomic
  *      release and acquire.

@@ -1,7 +1,7 @@
 /*
  * The queue lock of Mellor-Crummey and Scott, three threads, with acquire and release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=66 tso=66 pso=66 ra=66 rc11=66 power=66 armv8=66
+ * count: sc=66 tso=66 pso=66 ra=66 rc11=66 rc20=66 power=66 armv8=66
  * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
  *      needs.
  */

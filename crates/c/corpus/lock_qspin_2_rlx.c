@@ -2,7 +2,7 @@
  * A lock in the style of the Linux queued spinlock: one waiter is pending, the others queue, two threads, with
  * relaxed accesses only.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=6 tso=6 pso=6 ra=6 rc11=12 power=12 armv8=12
+ * count: sc=6 tso=6 pso=6 ra=6 rc11=12 rc20=12 power=12 armv8=12
  * why: Nothing orders the critical section with the unlock, so its store may be seen late; on TSO and PSO the
  *      read-modify-write that unlocks drains the store buffer, and RA makes every atomic release and acquire.
  */

@@ -2,7 +2,7 @@
  * A lock in the style of the Linux queued spinlock: one waiter is pending, the others queue, three threads, with
  * acquire and release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=444 tso=444 pso=444 ra=444 rc11=444 power=444 armv8=444
+ * count: sc=444 tso=444 pso=444 ra=444 rc11=444 rc20=444 power=444 armv8=444
  * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
  *      needs.
  */

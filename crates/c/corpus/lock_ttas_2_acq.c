@@ -1,7 +1,7 @@
 /*
  * A test-and-test-and-set lock, two threads, with acquire and release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
  *      needs.
  */

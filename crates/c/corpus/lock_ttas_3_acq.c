@@ -1,7 +1,7 @@
 /*
  * A test-and-test-and-set lock, three threads, with acquire and release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=36 tso=36 pso=36 ra=36 rc11=36 power=36 armv8=36
+ * count: sc=36 tso=36 pso=36 ra=36 rc11=36 rc20=36 power=36 armv8=36
  * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
  *      needs.
  */

@@ -1,7 +1,7 @@
 /*
  * Vyukov's bounded queue for many producers and consumers, with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: Each cell's sequence number releases and acquires its value.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * Vyukov's bounded queue for many producers and consumers, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: The sequence number may be seen before the value (PSO, POWER, ARMv8) and the value races in RC11.
  */
 #include <pthread.h>

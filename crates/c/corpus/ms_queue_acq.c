@@ -1,7 +1,7 @@
 /*
  * The queue of Michael and Scott: two threads enqueue, one dequeues, with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=24 tso=24 pso=24 ra=24 rc11=24 power=24 armv8=32
+ * count: sc=24 tso=24 pso=24 ra=24 rc11=24 rc20=24 power=24 armv8=32
  * why: Linking a node releases its value; following the link acquires it.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * The queue of Michael and Scott: two threads enqueue, one dequeues, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=24 tso=24 pso=24 ra=24 rc11=198 power=198 armv8=264
+ * count: sc=24 tso=24 pso=24 ra=24 rc11=198 rc20=198 power=198 armv8=264
  * why: The value races with its reader in RC11. On POWER and ARMv8 it may be seen late, as 0, which the assertions
  *      take for an empty queue; TSO and PSO drain at the linking compare-exchange, RA synchronises.
  */

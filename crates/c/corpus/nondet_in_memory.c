@@ -1,7 +1,7 @@
 /*
  * Values that are assumed to be small after they were stored, to a global and to a variable whose address is taken.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=12 tso=12 pso=12 ra=12 rc11=12 power=12 armv8=12
+ * count: sc=12 tso=12 pso=12 ra=12 rc11=12 rc20=12 power=12 armv8=12
  * why: The assumptions leave three values and two, and the sums are what the threads add.
  */
 #include <assert.h>

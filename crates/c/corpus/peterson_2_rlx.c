@@ -1,7 +1,7 @@
 /*
  * Peterson's algorithm for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=14 pso=20 ra=14 rc11=20 power=20 armv8=20
+ * count: sc=4 tso=14 pso=20 ra=14 rc11=20 rc20=20 power=20 armv8=20
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -1,7 +1,7 @@
 /*
  * Peterson's algorithm for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=14 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=14 rc11=4 rc20=4 power=4 armv8=4
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

@@ -1,7 +1,7 @@
 /*
  * Read-copy-update whose writer does not wait for readers.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: The reader may hold the old copy when it is freed.
  */
 #include <pthread.h>

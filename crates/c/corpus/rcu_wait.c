@@ -1,7 +1,7 @@
 /*
  * Read-copy-update: the writer replaces the data, waits until the reader has left, and frees the old copy.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: The counter is raised and looked at with full fences, so either the reader sees the new data or the
  *      writer waits.
  */

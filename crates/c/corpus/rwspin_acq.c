@@ -1,7 +1,7 @@
 /*
  * A reader-writer spinlock with acquire and release: one writer, two readers.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=70 tso=70 pso=70 ra=70 rc11=70 power=70 armv8=268
+ * count: sc=70 tso=70 pso=70 ra=70 rc11=70 rc20=70 power=70 armv8=268
  * why: Readers acquire what the writer released and the other way round.
  */
 #include <pthread.h>

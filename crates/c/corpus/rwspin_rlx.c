@@ -1,7 +1,7 @@
 /*
  * A reader-writer spinlock with relaxed accesses.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=4 pso=7 ra=4 rc11=7 power=10 armv8=10
+ * count: sc=4 tso=4 pso=7 ra=4 rc11=7 rc20=7 power=10 armv8=10
  * why: The writer's data may be seen after its unlock, and races in RC11.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A local of main, used by a thread that may live longer than main.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: Main ends by pthread_exit, and its locals with it, while the thread may not have read yet.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * pthread_exit ends the lifetime of locals as a return does.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The thread has ended before main reads its local.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A sequence lock as Boehm (MSPC 2012) writes it: fences keep the data between the two updates of the sequence.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=18 tso=18 pso=18 ra=18 rc11=18 power=18 armv8=18
+ * count: sc=18 tso=18 pso=18 ra=18 rc11=18 rc20=18 power=18 armv8=18
  * why: A reader that sees any new datum sees the odd sequence number.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A sequence lock with relaxed accesses and no fences.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=18 tso=18 pso=20 ra=18 rc11=20 power=20 armv8=20
+ * count: sc=18 tso=18 pso=20 ra=18 rc11=20 rc20=20 power=20 armv8=20
  * why: Data may be seen before the odd sequence number, or the second look may come too early, wherever accesses
  *      are reordered.
  */

@@ -1,7 +1,7 @@
 /*
  * A word is written before a thread starts, seen by byte in it, and as another word when it is joined.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: All accesses are ordered by the start and the join, so that C defines what the bytes are.
  */
 #include <assert.h>

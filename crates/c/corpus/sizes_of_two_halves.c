@@ -1,7 +1,7 @@
 /*
  * Two threads write the halves of what was cleared as a word, and a third access sees the whole again.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The halves are different objects, whatever the size of the accesses before and after the threads.
  */
 #include <assert.h>

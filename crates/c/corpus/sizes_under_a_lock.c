@@ -1,7 +1,7 @@
 /*
  * A message is packed into bytes by one thread and read as a structure by another, under a lock.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: The lock orders the accesses, and the bytes are those of the structure.
  */
 #include <assert.h>

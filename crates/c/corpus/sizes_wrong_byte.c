@@ -1,7 +1,7 @@
 /*
  * A thread builds an int byte by byte in an uninitialised variable, and gets the order of the bytes wrong.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=0 tso=0 pso=0 ra=0 rc11=0 power=0 armv8=0
+ * count: sc=0 tso=0 pso=0 ra=0 rc11=0 rc20=0 power=0 armv8=0
  * why: All targets are little-endian: the last byte is the highest, and the assertion fails.
  */
 #include <assert.h>

@@ -1,7 +1,7 @@
 /*
  * A ring buffer for one producer and one consumer, with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=44 tso=47 pso=47 ra=47 rc11=47 power=47 armv8=44
+ * count: sc=44 tso=47 pso=47 ra=47 rc11=47 rc20=47 power=47 armv8=44
  * why: Publishing the index releases the slot, reading it acquires the slot.
  */
 #include <pthread.h>

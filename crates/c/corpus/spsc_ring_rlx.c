@@ -1,7 +1,7 @@
 /*
  * A ring buffer for one producer and one consumer, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=44 tso=47 pso=47 ra=47 rc11=47 power=54 armv8=54
+ * count: sc=44 tso=47 pso=47 ra=47 rc11=47 rc20=47 power=54 armv8=54
  * why: The index may be seen before the slot (PSO, POWER, ARMv8) and the slot races in RC11.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A broadcast for two waiting threads.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=10 tso=10 pso=10 ra=10 rc11=10 power=10 armv8=10
+ * count: sc=10 tso=10 pso=10 ra=10 rc11=10 rc20=10 power=10 armv8=10
  * why: Everybody who waits is woken, and who comes later sees the variable.
  */
 #include <pthread.h>

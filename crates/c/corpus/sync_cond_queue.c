@@ -1,7 +1,7 @@
 /*
  * A producer and a consumer with a condition variable.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: The consumer looks under the mutex and waits in a loop.
  */
 #include <pthread.h>

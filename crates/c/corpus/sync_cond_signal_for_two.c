@@ -1,7 +1,7 @@
 /*
  * One signal for two waiting threads.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=6 tso=6 pso=6 ra=6 rc11=6 power=6 armv8=6
+ * count: sc=6 tso=6 pso=6 ra=6 rc11=6 rc20=6 power=6 armv8=6
  * why: The signal wakes one thread, the other waits for ever; a broadcast is needed.
  */
 #include <pthread.h>

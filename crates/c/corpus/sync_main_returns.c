@@ -1,7 +1,7 @@
 /*
  * main returns while a thread still runs.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The other threads finish; their assertions count.
  */
 #include <pthread.h>

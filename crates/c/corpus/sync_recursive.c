@@ -1,7 +1,7 @@
 /*
  * A recursive mutex is taken twice.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=6 tso=6 pso=6 ra=6 rc11=6 power=6 armv8=6
+ * count: sc=6 tso=6 pso=6 ra=6 rc11=6 rc20=6 power=6 armv8=6
  * why: The owner may take it again; the other thread waits until both are released.
  */
 #include <pthread.h>

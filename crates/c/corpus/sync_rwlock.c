@@ -1,7 +1,7 @@
 /*
  * Read-write locks: a writer and two readers.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=14 tso=14 pso=14 ra=14 rc11=14 power=14 armv8=14
+ * count: sc=14 tso=14 pso=14 ra=14 rc11=14 rc20=14 power=14 armv8=14
  * why: Readers never see the two variables differ.
  */
 #include <pthread.h>

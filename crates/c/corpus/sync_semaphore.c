@@ -1,7 +1,7 @@
 /*
  * Two threads take turns with two semaphores.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: Each post releases what the next wait acquires.
  */
 #include <pthread.h>

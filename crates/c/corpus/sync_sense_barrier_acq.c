@@ -1,7 +1,7 @@
 /*
  * A sense-reversing barrier with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=16 tso=16 pso=16 ra=16 rc11=16 power=16 armv8=16
+ * count: sc=16 tso=16 pso=16 ra=16 rc11=16 rc20=16 power=16 armv8=16
  * why: Arriving releases, leaving acquires.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A sense-reversing barrier with relaxed accesses.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=16 tso=16 pso=16 ra=16 rc11=16 power=64 armv8=64
+ * count: sc=16 tso=16 pso=16 ra=16 rc11=16 rc20=16 power=64 armv8=64
  * why: The phases race in RC11 and may be seen late on POWER and ARMv8; on TSO and PSO the read-modify-write
  *      drains the store buffer.
  *      PSO may show the new sense before the counter is set again: the other thread is then counted in the old round

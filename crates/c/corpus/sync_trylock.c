@@ -1,7 +1,7 @@
 /*
  * A thread that cannot get the mutex does something else.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: At most one thread is in the critical section, and nobody waits.
  */
 #include <pthread.h>

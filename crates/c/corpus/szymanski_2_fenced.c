@@ -1,7 +1,7 @@
 /*
  * Szymanski's algorithm for two threads, with relaxed atomics and a full fence after every announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=29 tso=29 pso=29 ra=29 rc11=29 power=29 armv8=29
+ * count: sc=29 tso=29 pso=29 ra=29 rc11=29 rc20=29 power=29 armv8=29
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

@@ -1,7 +1,7 @@
 /*
  * Szymanski's algorithm for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=29 tso=135 pso=206 ra=135 rc11=206 power=206 armv8=206
+ * count: sc=29 tso=135 pso=206 ra=135 rc11=206 rc20=206 power=206 armv8=206
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -1,7 +1,7 @@
 /*
  * Szymanski's algorithm for two threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=29 tso=29 pso=29 ra=135 rc11=29 power=29 armv8=29
+ * count: sc=29 tso=29 pso=29 ra=135 rc11=29 rc20=29 power=29 armv8=29
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

@@ -1,7 +1,7 @@
 /*
  * Szymanski's algorithm for three threads, with sequentially consistent atomics.
  * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
- * count: sc=17771 tso=17771 pso=17771 rc11=17771 power=17771 armv8=17771
+ * count: sc=17771 tso=17771 pso=17771 rc11=17771 rc20=17771 power=17771 armv8=17771
  * why: The mappings keep sequentially consistent accesses in order on every target. Release and acquire alone
  *      let both threads miss the other's announcement (store buffering).
  */

@@ -2,7 +2,7 @@
  * Double-checked locking of a singleton, without fences: a reconstruction of a program of paper 001, Table 1
  * (`dcl_singleton`). The paper unrolls loops 7 times.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: The pointer may be seen before the value.
  */
 #include <pthread.h>

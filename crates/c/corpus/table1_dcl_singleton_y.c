@@ -3,7 +3,7 @@
  * (`dcl singleton y`). The lock is two flags, which a thread that finds the other's raised does not pass. Complete executions
  * and those that end in an assumption, under POWER: 7, as in the paper.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: The value is written before the flag and read behind it, with a full fence on either side.
  */
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * Dekker's algorithm with one round per thread, without fences: a reconstruction of a program of paper 001, Table
  * 1 (`dekker`). The paper unrolls loops 10 times.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=8 pso=16 ra=8 rc11=16 power=16 armv8=16
+ * count: sc=4 tso=8 pso=16 ra=8 rc11=16 rc20=16 power=16 armv8=16
  * why: Store buffering.
  */
 #include <pthread.h>

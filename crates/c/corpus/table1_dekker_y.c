@@ -3,7 +3,7 @@
  * reconstruction of a program of paper 001, Table 1 (`dekker y`). Loops that are unrolled there (10 times) are counted here;
  * what the paper counts are complete executions and those that end in an assumption, under POWER: 246.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=134 tso=134 pso=144 ra=134 rc11=288 power=144 armv8=144
+ * count: sc=134 tso=134 pso=144 ra=134 rc11=288 rc20=288 power=144 armv8=144
  * why: Full fences between announcing and looking. The branch between the last look and the critical
  *      section keeps the write of inside behind it on POWER and ARMv8. RC11 has no such order and no fence stands there: the
  *      write may be older than that of the thread that has left.

@@ -2,7 +2,7 @@
  * Two threads racing for the largest Fibonacci number, joined before main looks: a reconstruction of a program of
  * paper 001, Table 1.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=8951 tso=19402 pso=19402 ra=19402 rc11=19402 power=19402 armv8=19402
+ * count: sc=8951 tso=19402 pso=19402 ra=19402 rc11=19402 rc20=19402 power=19402 armv8=19402
  * why: The bound is reached by strict alternation.
  */
 #include <pthread.h>

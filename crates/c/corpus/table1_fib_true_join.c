@@ -2,7 +2,7 @@
  * Two threads racing for the largest Fibonacci number, joined before main looks: a reconstruction of a program of
  * paper 001, Table 1.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=8953 tso=19404 pso=19404 ra=19404 rc11=19404 power=19404 armv8=19404
+ * count: sc=8953 tso=19404 pso=19404 ra=19404 rc11=19404 rc20=19404 power=19404 armv8=19404
  * why: The bound is the largest value that any execution reaches.
  */
 #include <pthread.h>

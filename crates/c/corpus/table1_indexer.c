@@ -4,7 +4,7 @@
  * message m + 1 of thread t - STEP goes, so that two executions differ in who is first: 8 executions. With N = 12 and 13 it
  * is the program of the literature, with 8 and 64.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=8 tso=8 pso=8 ra=8 rc11=8 power=8 armv8=8
+ * count: sc=8 tso=8 pso=8 ra=8 rc11=8 rc20=8 power=8 armv8=8
  * why: Every slot is taken by one compare-and-swap.
  */
 #include <pthread.h>

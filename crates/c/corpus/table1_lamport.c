@@ -2,7 +2,7 @@
  * Lamport's fast mutual exclusion, two threads, without fences: a reconstruction of a program of paper 001, Table
  * 1 (`lamport`). The paper unrolls loops 8 times.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=16 tso=36 pso=144 ra=40 rc11=144 power=144 armv8=144
+ * count: sc=16 tso=36 pso=144 ra=40 rc11=144 rc20=144 power=144 armv8=144
  * why: Store buffering on x and y.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * a reconstruction of a program of paper 001, Table 1 (`lamport y`, loops unrolled 8 times). Complete executions and those
  * that end in an assumption, under POWER: 50, as in the paper.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=16 tso=16 pso=26 ra=16 rc11=40 power=30 armv8=30
+ * count: sc=16 tso=16 pso=26 ra=16 rc11=40 rc20=40 power=30 armv8=30
  * why: Full fences between announcing and looking. The branch between the last look and the critical
  *      section keeps the write of inside behind it on POWER and ARMv8. RC11 has no such order and no fence stands there: the
  *      write may be older than that of the thread that has left.

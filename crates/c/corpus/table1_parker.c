@@ -3,7 +3,7 @@
  * mutex has fences: a reconstruction of a program of paper 001, Table 1 (`parker`; what the paper counts there ends with the
  * first error).
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=566 tso=606 pso=606 ra=606 rc11=1608 power=1460 armv8=1460
+ * count: sc=566 tso=606 pso=606 ra=606 rc11=1608 rc20=1608 power=1460 armv8=1460
  * why: The permit of the first wakeup is taken, and that may be seen after the second wakeup (store buffering with the
  *      condition): the second one finds a permit and wakes nobody, and the parker sleeps for ever.
  */

@@ -3,7 +3,7 @@
  * fences where the parker needs them: a reconstruction of a program of paper 001, Table 1 (`parker y`, loops unrolled 5 times).
  * Complete executions and those that end in an assumption, under POWER: 1126, as in the paper.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=566 tso=566 pso=566 ra=566 rc11=566 power=566 armv8=566
+ * count: sc=566 tso=566 pso=566 ra=566 rc11=566 rc20=566 power=566 armv8=566
  * why: Behind taking a permit that is left over, a fence: the condition is read after that, and the parker cannot sleep on a
  *      wakeup that it has used up.
  */

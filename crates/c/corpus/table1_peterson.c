@@ -2,7 +2,7 @@
  * Peterson's algorithm with one round per thread, without fences: a reconstruction of a program of paper 001,
  * Table 1 (`peterson`).
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=4 tso=14 pso=20 ra=14 rc11=20 power=20 armv8=20
+ * count: sc=4 tso=14 pso=20 ra=14 rc11=20 rc20=20 power=20 armv8=20
  * why: Store buffering.
  */
 #include <pthread.h>

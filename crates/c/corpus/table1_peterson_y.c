@@ -2,7 +2,7 @@
  * Peterson's algorithm with one round per thread, with fences: a reconstruction of a program of paper 001, Table 1
  * (`peterson y`, 10 traces there).
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: Full fences between announcing and looking.
  */
 #include <pthread.h>

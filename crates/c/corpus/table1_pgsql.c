@@ -2,7 +2,7 @@
  * The latch of PostgreSQL: two workers pass a token, resetting their latch before they look at the work, without
  * fences: a reconstruction of a program of paper 001, Table 1 (`pgsql`). The paper unrolls loops 8 times.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=1 tso=1 pso=4 ra=1 rc11=4 power=4 armv8=4
+ * count: sc=1 tso=1 pso=4 ra=1 rc11=4 rc20=4 power=4 armv8=4
  * why: The latch may be seen before the flag, wherever stores or loads are reordered.
  */
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * The latch of PostgreSQL with a bounded number of turns, without fences: a reconstruction of a program of paper
  * 001, Table 1 (`pgsql_bnd`).
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=40 tso=40 pso=157 ra=40 rc11=157 power=157 armv8=157
+ * count: sc=40 tso=40 pso=157 ra=40 rc11=157 rc20=157 power=157 armv8=157
  * why: The latch may be seen before the flag, wherever stores or loads are reordered.
  */
 #include <pthread.h>

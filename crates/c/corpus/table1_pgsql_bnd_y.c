@@ -2,7 +2,7 @@
  * The latch of PostgreSQL with a bounded number of turns, with fences: a reconstruction of a program of paper 001,
  * Table 1 (`pgsql_bnd y`, 36211 traces there).
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=40 tso=40 pso=40 ra=40 rc11=40 power=40 armv8=40
+ * count: sc=40 tso=40 pso=40 ra=40 rc11=40 rc20=40 power=40 armv8=40
  * why: The fence makes the flag visible before the latch, and the reset of the latch before the flag is read.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * a reconstruction of a program of paper 001, Table 1 (`pgsql y`, loops unrolled 8 times). Complete executions and those that
  * end in an assumption, under POWER: 16, as in the paper.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=0 tso=0 pso=0 ra=0 rc11=0 power=0 armv8=0
+ * count: sc=0 tso=0 pso=0 ra=0 rc11=0 rc20=0 power=0 armv8=0
  * why: The flag is written before the latch and read behind it, with a full fence on either side.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * The lock is two flags, which a thread that finds the other's raised does not pass. Complete executions and those that end
  * in an assumption, under POWER: 1005, as in the paper.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=252 tso=252 pso=252 ra=252 rc11=252 power=252 armv8=252
+ * count: sc=252 tso=252 pso=252 ra=252 rc11=252 rc20=252 power=252 armv8=252
  * why: The popper looks before it takes, and everything is between the fences of the lock.
  */
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * A stack under a lock whose popper does not look whether there is anything: a reconstruction of a program of paper 001,
  * Table 1 (`stack unsafe`; what the paper counts there ends with the first error).
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=42 tso=42 pso=42 ra=42 rc11=42 power=42 armv8=42
+ * count: sc=42 tso=42 pso=42 ra=42 rc11=42 rc20=42 power=42 armv8=42
  * why: The popper may come first and take from the empty stack.
  */
 #include <pthread.h>

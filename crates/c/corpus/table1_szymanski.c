@@ -2,7 +2,7 @@
  * Szymanski's algorithm for two threads, without fences: a reconstruction of a program of paper 001, Table 1
  * (`szymanski`).
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=29 tso=135 pso=206 ra=135 rc11=206 power=206 armv8=206
+ * count: sc=29 tso=135 pso=206 ra=135 rc11=206 rc20=206 power=206 armv8=206
  * why: Store buffering on the flags.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * section: a reconstruction of a program of paper 001, Table 1 (`szymanski y`). Complete executions and those that end in an
  * assumption, under POWER: 226, as in the paper.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=safe armv8=safe
- * count: sc=6 tso=46 pso=46 ra=46 rc11=54 power=46 armv8=46
+ * count: sc=6 tso=46 pso=46 ra=46 rc11=54 rc20=54 power=46 armv8=46
  * why: Full fences between the moves and the looks that matter. The branch between the last look and the critical
  *      section keeps the write of inside behind it on POWER and ARMv8. RC11 has no such order and no fence stands there: the
  *      write may be older than that of the thread that has left.

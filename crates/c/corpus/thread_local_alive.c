@@ -1,7 +1,7 @@
 /*
  * A thread-local object that its thread keeps until the other has read it.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The thread ends after the semaphore was posted, and that is after the read.
  */
 #include <assert.h>

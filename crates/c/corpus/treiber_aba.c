@@ -1,7 +1,7 @@
 /*
  * A Treiber stack whose pop frees the node: the next reader of that node uses freed memory.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2 tso=2 pso=2 ra=4 rc11=4 power=4 armv8=4
+ * count: sc=2 tso=2 pso=2 ra=4 rc11=4 rc20=4 power=4 armv8=4
  * why: Between reading the top and reading its successor another thread may pop and free the node.
  */
 #include <pthread.h>

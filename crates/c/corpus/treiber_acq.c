@@ -1,7 +1,7 @@
 /*
  * A Treiber stack: one thread pushes a node with a payload, the other pops it, with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 rc20=3 power=3 armv8=3
  * why: The pop acquires what the push released.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A Treiber stack with counted indices packed into 64 bits, against the ABA problem.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=16 tso=16 pso=16 ra=16 rc11=16 power=40
+ * count: sc=16 tso=16 pso=16 ra=16 rc11=16 rc20=16 power=40 armv8=40
  * why: Push releases the node, pop acquires it, and the count makes a stale exchange fail.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * A Treiber stack: one thread pushes a node with a payload, the other pops it, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=3 tso=3 pso=3 ra=3 rc11=4 power=4 armv8=4
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=4 rc20=4 power=4 armv8=4
  * why: The payload races with its reader in RC11 and may be seen late on POWER and ARMv8; on TSO and PSO the
  *      compare-exchange drains the store buffer, and RA synchronises.
  */

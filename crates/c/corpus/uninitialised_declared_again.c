@@ -1,7 +1,7 @@
 /*
  * A variable whose address is kept is declared again by a jump back, and read through the old pointer.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=0 tso=0 pso=0 ra=0 rc11=0 power=0 armv8=0
+ * count: sc=0 tso=0 pso=0 ra=0 rc11=0 rc20=0 power=0 armv8=0
  * why: When its declaration is reached again, the variable has no value (C11 6.2.4).
  */
 #include <pthread.h>

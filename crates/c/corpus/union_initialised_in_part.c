@@ -1,7 +1,7 @@
 /*
  * A union is initialised by its short member, copied as a whole, and sent to another thread.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=2 tso=2 pso=2 ra=2 rc11=2 power=2 armv8=2
+ * count: sc=2 tso=2 pso=2 ra=2 rc11=2 rc20=2 power=2 armv8=2
  * why: Bytes behind the member may be copied; only the member is read.
  */
 #include <assert.h>

@@ -1,7 +1,7 @@
 /*
  * A loop marked as waiting, with inline assembly fences.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 rc20=1 power=1 armv8=1
  * why: The store fence keeps the two stores in order, but nothing keeps the loads in order on POWER and ARMv8,
  *      and the plain variable races in RC11; RA makes the flag release and acquire.
  */

@@ -380,8 +380,7 @@ impl Stmt {
 }
 
 impl Init {
-    /// Shows every expression of the initialiser to `see`.
-    pub fn visit(&self, see: &mut dyn FnMut(&Expr)) {
+    fn visit(&self, see: &mut dyn FnMut(&Expr)) {
         self.items.iter().for_each(|item| item.value.visit(see));
     }
 }

@@ -5,7 +5,7 @@
 //! another member.
 
 use crate::types::{Bits, Field, QTy, Quals, RecordId, Ty, TypeKind, Types};
-use fencepost_ir::Width;
+use fencepost_ir::{Width, wide};
 
 /// No object may be larger than this: offsets are 32 bits, and cells are listed one by one.
 pub const MAX_OBJECT: u64 = 1 << 24;
@@ -140,8 +140,8 @@ impl Types {
             }
             // An atomic struct is one cell: it is read and written as a whole.
             TypeKind::Record(_) if ty.quals.has(Quals::ATOMIC) => {
-                // One of 16 bytes is kept in a value of 64 bits (`lower/wide.rs`).
-                let width = width_of(self.size(ty.ty)?.min(8))?;
+                let size = self.size(ty.ty)?;
+                let width = if size == u64::from(wide::BYTES) { Width::W128 } else { width_of(size)? };
                 cells.push(TypeCell { offset, width, ty, unit: false });
             }
             TypeKind::Record(id) => {
@@ -183,7 +183,7 @@ impl Types {
                 Width::W8 => Ty::UCHAR,
                 Width::W16 => Ty::USHORT,
                 Width::W32 => Ty::UINT,
-                Width::W64 => Ty::ULONG,
+                Width::W64 | Width::W128 => Ty::ULONG,
             };
             let ty = QTy { ty, ..field.ty }.with(quals);
             cells.push(TypeCell { offset: at, width, ty, unit: true });

@@ -11,9 +11,9 @@
 //!
 //! # Limits
 //!
-//! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, atomics of
-//!   16 bytes that are not declared `_Atomic`, functions inside functions, vectors, inline assembly other than fences and the
-//!   common instructions of x86, signals from outside, input and files. In a function that is never reached they are no error.
+//! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, functions
+//!   inside functions, vectors, inline assembly other than fences and the common instructions of x86, signals from outside,
+//!   input and files. In a function that is never reached they are no error.
 //! * Pointer bits: a pointer converted to an integer keeps its object and offset, so tagging the low bits works; arithmetic
 //!   that means to reach another object does not.
 //! * A condition variable tells 32 waits apart, there are 8 keys. Exceeding a number is a finding of the kind `Unsupported`.

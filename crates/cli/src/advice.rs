@@ -1,7 +1,7 @@
 //! What to try next when there is no verdict, and what an answer takes for granted about the compiler.
 
 use crate::args::{CheckArgs, EngineChoice};
-use crate::check::Checked;
+use crate::check::{Checked, INTERRUPT};
 use crate::engine::{self, ENGINES, Fit, Question, ignored};
 use crate::progress::rounded;
 use fencepost_answer::{BoundName, Limit, StopReason, Verdict};
@@ -91,6 +91,7 @@ fn other_engines(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<Stri
         options: &asked,
         start: Instant::now(),
         until: None,
+        interrupt: &INTERRUPT,
         work: None,
     };
     let able = ENGINES.iter().filter(|engine| {

@@ -250,30 +250,13 @@ impl Sketcher<'_> {
 
     /// How a fence is written; nothing for one that is no instruction.
     fn fence(&self, fence: Fence) -> Result<Option<&'static str>, String> {
-        let edge = match fence {
-            Fence::Compiler | Fence::C11(ir::Order::Relaxed | ir::Order::Plain) => return Ok(None),
-            Fence::Sync => "Sync",
-            Fence::Lwsync => "LwSync",
-            Fence::Eieio => "Eieio",
-            Fence::Isync => "ISync",
-            Fence::Mfence => "MFence",
-            Fence::Lfence => "LFence",
-            Fence::Sfence => "SFence",
-            Fence::DmbSy => "DMB.SY",
-            Fence::DmbLd => "DMB.LD",
-            Fence::DmbSt => "DMB.ST",
-            Fence::DsbSy => "DSB.SY",
-            Fence::DsbLd => "DSB.LD",
-            Fence::DsbSt => "DSB.ST",
-            Fence::Isb => "ISB",
-            Fence::C11(ir::Order::SeqCst) => "FenceSc",
-            Fence::C11(ir::Order::AcqRel) => "FenceAcqRel",
-            Fence::C11(ir::Order::Acquire | ir::Order::AcquirePc | ir::Order::Consume) => "FenceAcq",
-            Fence::C11(ir::Order::Release) => "FenceRel",
-            Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI | Fence::Kernel(_) => {
-                return Err(format!("the fence {} has no instruction there", fence.name()));
-            }
-        };
+        if matches!(fence, Fence::Compiler | Fence::C11(ir::Order::Relaxed | ir::Order::Plain)) {
+            return Ok(None);
+        }
+        let edge = fence.row().edge;
+        if edge.is_empty() {
+            return Err(format!("the fence {} has no instruction there", fence.name()));
+        }
         let found = self.dialect.fences().iter().find(|known| known.edge == edge);
         match found {
             Some(known) => Ok(Some(known.text)),

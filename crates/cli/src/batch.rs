@@ -409,11 +409,11 @@ fn write_dot(
     own: &dyn Fn(&Path) -> PathBuf,
 ) -> Result<(), String> {
     let Some(path) = options.dot.as_deref().map(own) else { return Ok(()) };
-    let Some(execution) = &answered.witness else {
+    let Some(witness) = &answered.witness else {
         eprintln!("no execution satisfies the condition: {} was not written", path.display());
         return Ok(());
     };
-    let graph = fencepost_report::dot::execution(&answered.program, execution);
+    let graph = fencepost_report::dot::execution(&answered.program, &witness.execution);
     std::fs::write(&path, graph).map_err(|error| format!("error: cannot write {}: {error}", path.display()))
 }
 

@@ -19,8 +19,8 @@ use fencepost_report::report::{Expectation, Failed, Report, exit as verdict, exi
 use fencepost_report::{graphml, html, picture};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub static INTERRUPT: AtomicBool = AtomicBool::new(false);
@@ -402,7 +402,16 @@ pub fn solve(
     options: &CheckArgs,
     start: Instant,
 ) -> Result<(&'static dyn Engine, Option<Why>, Outcome), Trouble> {
-    let question = Question { file: name, compiled, model, options, start, until: None, work: None };
+    let question = Question {
+        file: name,
+        compiled,
+        model,
+        options,
+        start,
+        until: None,
+        work: None,
+        interrupt: &INTERRUPT,
+    };
     match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;
@@ -518,12 +527,51 @@ pub fn own_path(path: &Path, file: &str, model: &str) -> PathBuf {
     path.with_file_name(format!("{stem}-{program}-{model}.{ending}"))
 }
 
+/// Something to stop one engine by, which Ctrl-C stops as well. The flag itself lives for ever, since engines share it among
+/// their workers.
+pub struct Interrupt(&'static AtomicBool);
+
+/// All of them.
+static INTERRUPTS: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
+
+fn interrupts() -> MutexGuard<'static, Vec<&'static AtomicBool>> {
+    INTERRUPTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Interrupt {
+    /// A new one.
+    pub fn new() -> Interrupt {
+        let flag: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        interrupts().push(flag);
+        // Ctrl-C may have come before the flag was known.
+        flag.store(is_interrupted(), Ordering::Relaxed);
+        Interrupt(flag)
+    }
+
+    /// What an engine looks at.
+    pub fn flag(&self) -> &'static AtomicBool {
+        self.0
+    }
+
+    /// Stops it.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        interrupts().retain(|flag| !std::ptr::eq(*flag, self.0));
+    }
+}
+
 /// Ctrl-C ends the work and gives what was found; a second one ends the process at once.
 pub fn handle_interrupts() {
     let _ = ctrlc::set_handler(|| {
         if INTERRUPT.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        interrupts().iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
     });
 }
 

@@ -204,7 +204,8 @@ fn one_test(name: &str, models: &[String], options: &CheckArgs) -> Result<String
         let _ = write!(out, "\n{} allows {state} and {} not", models[first].name(), one_of(&names));
         let only = only_this(&test, &found[first], state);
         let execution = only.map(|test| answered(&test, &file, &models[first], &witness)).transpose()?;
-        if let Some(Answered { witness: Some(execution), program, .. }) = execution {
+        if let Some(Answered { witness: Some(witness), program, .. }) = execution {
+            let execution = witness.execution;
             let why: Vec<String> = without.iter().filter_map(|model| forbids(model, &execution)).collect();
             let _ = writeln!(out, ":\n{}", events::show(&program, &execution));
             why.iter().for_each(|line| out.push_str(line));

@@ -1,7 +1,7 @@
 //! Pictures of litmus tests: an execution that satisfies the condition, or, where the model has none, the one that it
 //! forbids, with the axiom and the cycle; and all executions on one page.
 
-use crate::litmus::Answered;
+use crate::litmus::{Answered, show_state};
 use crate::model::Choice;
 use crate::telling::cause;
 use crate::witness::satisfies;
@@ -51,11 +51,12 @@ pub fn svg(answered: &Answered, choice: &Choice) -> Result<String, String> {
     let built_in = built_in(choice);
     let model = axioms(choice, built_in.as_ref())?;
     let name = choice.name();
-    if let Some(witness) = &answered.witness {
-        let title = format!("{}: allowed by {name}", answered.program.name);
-        return Ok(draw(answered, witness, &title));
-    }
     let condition = condition(answered).ok_or("the test has no condition")?;
+    if let Some(witness) = &answered.witness {
+        let title =
+            format!("{}: allowed by {name}, {}", answered.program.name, state(answered, witness, condition));
+        return Ok(draw(answered, &witness.execution, &title));
+    }
     for text in [COHERENT, ANYTHING] {
         let file = SourceFile::new("weakest.cat", text);
         let weakest =
@@ -69,11 +70,18 @@ pub fn svg(answered: &Answered, choice: &Choice) -> Result<String, String> {
             judged.filter(|(failed, _)| !failed.is_empty()).min_by_key(|(failed, _)| failed.len());
         if let Some((failed, candidate)) = forbidden {
             let axioms = failed.join(", ");
-            let title = format!("{}: forbidden by {name}, axiom {axioms}", answered.program.name);
+            let state = state(answered, &candidate, condition);
+            let title = format!("{}: forbidden by {name}, axiom {axioms}, {state}", answered.program.name);
             return Ok(draw(answered, &candidate.execution, &title));
         }
     }
     Err("no run of the threads satisfies the condition, whatever the model".into())
+}
+
+/// `final values 0:r1=1; x=2;`
+fn state(answered: &Answered, execution: &NaiveExecution, condition: &FinalCondition) -> String {
+    let values = execution.state(condition);
+    format!("final values {}", show_state(&answered.program, &values[..condition.shown]))
 }
 
 fn draw(answered: &Answered, shown: &Execution, title: &str) -> String {
@@ -112,13 +120,11 @@ pub fn page(answered: &Answered, choice: &Choice) -> Result<String, String> {
         let _ = writeln!(out, "<p>The first {MOST} of them.</p>");
     }
     for (other, shown) in executions.iter().take(MOST) {
-        let state = shown.state(condition);
-        let values = state[..condition.shown].iter().map(|value| answered.program.show_value(*value));
-        let state = values.collect::<Vec<_>>().join(", ");
+        let state = state(answered, shown, condition);
         let (class, says) = if *other { ("no", "") } else { ("yes", ", satisfies the condition") };
         let _ = writeln!(
             out,
-            "<figure class=\"{class}\"><figcaption>final values {}{says}</figcaption>{}</figure>",
+            "<figure class=\"{class}\"><figcaption>{}{says}</figcaption>{}</figure>",
             events::escape_markup(&state),
             draw(answered, &shown.execution, "")
         );

@@ -11,12 +11,11 @@ use crate::remote::{self, Description};
 use crate::telling::headline::{headline, quoted};
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
-use fencepost_contexts as contexts;
+use fencepost_bmc::power as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason};
 use fencepost_ir::{
-    Execution, Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier,
-    Role, Value,
+    Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier, Role, Value,
 };
 use fencepost_litmus::{Arch, LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
@@ -83,7 +82,7 @@ pub struct Answered {
     /// The final states as values, in the order of the condition's observed parts.
     pub finals: Vec<Vec<Value>>,
     /// The execution.
-    pub witness: Option<Execution>,
+    pub witness: Option<naive::NaiveExecution>,
     /// Time it took.
     pub seconds: f64,
 }
@@ -271,7 +270,7 @@ fn conclude(
 struct Found {
     outcome: Outcome,
     finals: Vec<Vec<Value>>,
-    witness: Option<Execution>,
+    witness: Option<naive::NaiveExecution>,
 }
 
 /// Without all executions there is no verdict; what was observed so far is told.
@@ -366,7 +365,7 @@ fn with_machine(
     let states: Vec<Vec<Value>> = match settings.engine {
         LitmusEngine::Reduce => {
             let interrupt = Some(&INTERRUPT);
-            let limits = contexts::Limits { deadline, interrupt, ..contexts::Limits::default() };
+            let limits = fencepost_bmc::Limits { deadline, interrupt, ..fencepost_bmc::Limits::default() };
             let options = contexts::Options { limits, ..contexts::Options::new(settings.unroll) };
             let found = contexts::states(program, &options, settings.contexts.unwrap_or(6))
                 .map_err(|e| refuse(&e.what, e.span))?;
@@ -374,12 +373,14 @@ fn with_machine(
                 Ok(states) => states,
                 Err(stop) => {
                     let limit = match stop {
-                        contexts::StopReason::NoSolver => {
+                        fencepost_bmc::StopReason::NoSolver => {
                             return Err(format!("error: {}", stop.describe()).into());
                         }
-                        contexts::StopReason::Timeout => StopReason::Timeout,
-                        contexts::StopReason::Memory | contexts::StopReason::Size => StopReason::MaxMemory,
-                        contexts::StopReason::Interrupted => StopReason::Interrupted,
+                        fencepost_bmc::StopReason::Timeout => StopReason::Timeout,
+                        fencepost_bmc::StopReason::Memory | fencepost_bmc::StopReason::Size => {
+                            StopReason::MaxMemory
+                        }
+                        fencepost_bmc::StopReason::Interrupted => StopReason::Interrupted,
                     };
                     return Ok(stopped(Reason::limit(limit), statistics, None));
                 }
@@ -484,7 +485,7 @@ fn with_enumerator(
         observed.satisfying += u64::from(condition.proposition.holds(&state));
         observed.undefined |= execution.undefined;
         if settings.witness && witness.is_none() && witness::satisfies(&execution, condition) {
-            witness = Some(execution.execution);
+            witness = Some(execution.clone());
         }
         observed.flags.extend(execution.flags);
         states.push(state[..condition.shown].to_vec());

@@ -3,10 +3,11 @@
 use crate::args::LitmusEngine;
 use crate::check::INTERRUPT;
 use crate::engine::promising_encoding::plan;
+use crate::engine::solver::stopped;
 use crate::litmus::Settings;
-use fencepost_answer::{Bound, BoundName, Limit, StopReason};
+use fencepost_answer::{Bound, BoundName, StopReason};
 use fencepost_bmc::promising::{self as encoding, Certify, Ends, Run};
-use fencepost_bmc::symbolic;
+use fencepost_bmc::{Failed, symbolic};
 use fencepost_diag::Span;
 use fencepost_ir::{Program, Property, Quantifier, Value};
 use fencepost_machine::promising::plan::Replayer;
@@ -71,17 +72,8 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
     };
     let found = match encoding::final_states(&fenced, &options, &mut confirm) {
         Ok(found) => found,
-        Err(symbolic::Failed::Unsupported { what, span }) => return Err((what, span)),
-        Err(symbolic::Failed::Stopped(reason)) => {
-            return Ok(Err(match reason {
-                fencepost_bmc::StopReason::Timeout => StopReason::limit(Limit::Timeout),
-                fencepost_bmc::StopReason::Interrupted => StopReason::limit(Limit::Interrupted),
-                fencepost_bmc::StopReason::Memory => StopReason::limit(Limit::MaxMemory),
-                fencepost_bmc::StopReason::Size | fencepost_bmc::StopReason::NoSolver => {
-                    StopReason::Unsupported(reason.describe().into())
-                }
-            }));
-        }
+        Err(Failed::Unsupported(unsupported)) => return Err((unsupported.what, unsupported.span)),
+        Err(Failed::Stopped(reason)) => return Ok(Err(stopped(reason))),
     };
     let bounds = vec![Bound::new(BoundName::Promising, TOTAL), Bound::new(BoundName::Promises, PROMISES)];
     let refused = |why| StopReason::NotConfirmed(format!("a run of the encoding is not confirmed: {why}"));

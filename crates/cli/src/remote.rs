@@ -297,8 +297,16 @@ impl Sessions for Described {
             Err(trouble) => return Err(run(trouble.error)),
         };
         let (name, until, limit) = (file.name.as_str(), None, None);
-        let question =
-            Question { file: name, compiled: &compiled, model, options: &options, start, until, work: limit };
+        let question = Question {
+            file: name,
+            compiled: &compiled,
+            model,
+            options: &options,
+            start,
+            until,
+            work: limit,
+            interrupt: &INTERRUPT,
+        };
         let prepared = question.prepare(Form::EXPLORE).map_err(|trouble| run(trouble.error))?;
         let settings = engine::explorer_settings(&question, &prepared)
             .ok_or_else(|| run("the explorer does not know the model".into()))?;

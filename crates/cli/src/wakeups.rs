@@ -5,6 +5,7 @@
 //! answer says what came of that.
 
 use crate::args::{CheckArgs, EngineChoice};
+use crate::check::INTERRUPT;
 use crate::engine::{self, Fit, Question};
 use crate::input::Trouble;
 use crate::within;
@@ -44,6 +45,7 @@ pub fn recheck(
         options: &options,
         start,
         until: None,
+        interrupt: &INTERRUPT,
         work: Some(LITTLE),
     };
     let explore =

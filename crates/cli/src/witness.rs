@@ -4,7 +4,7 @@
 //! the cat model judges it; neither shares code with the explorer. A witness that does not pass is a bug of ours.
 
 use fencepost_explore::Trace;
-use fencepost_ir::{Execution, FinalCondition, Program};
+use fencepost_ir::{FinalCondition, Program};
 use fencepost_models::{Entry, Model};
 use fencepost_naive::{Key, Limits, NaiveExecution, replay};
 
@@ -23,7 +23,7 @@ pub fn rebuild(
     condition: &FinalCondition,
     model: &Entry,
     trace: &Trace,
-) -> Result<Execution, Rejected> {
+) -> Result<NaiveExecution, Rejected> {
     let wrong = |why: &str| Err(Rejected::Wrong(why.into()));
     let rf = trace.rf.iter().map(|&(read, write)| (Some(read), write)).collect();
     let co = trace.co.iter().map(|(l, writes)| (*l, writes.iter().copied().map(Some).collect())).collect();
@@ -41,7 +41,7 @@ pub fn rebuild(
     let Some(cat) = Model::builtin(model.name) else { return wrong("its model has no cat file") };
     let failed = cat.check(&satisfying[0].execution).failed;
     let accepted = satisfying.into_iter().find(|e| cat.check(&e.execution).consistent);
-    accepted.map(|e| e.execution).ok_or_else(|| {
+    accepted.ok_or_else(|| {
         Rejected::Wrong(format!("{} forbids it by its axiom {}", model.name, failed.join(", ")))
     })
 }
@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn a_witness_is_rebuilt() {
         let (program, witness) = found();
-        let execution = rebuild(&program, condition(&program), model("tso"), &witness).expect("consistent");
+        let rebuilt = rebuild(&program, condition(&program), model("tso"), &witness).expect("consistent");
+        let execution = rebuilt.execution;
         assert_eq!(execution.events.len(), 6);
         assert_eq!(execution.rf.pairs().count(), 2);
     }

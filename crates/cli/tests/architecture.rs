@@ -25,8 +25,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("machine", &["answer", "ir", "models", "diag"]),
     ("reduce", &["answer", "ir", "models", "diag"]),
     ("bmc", &["answer", "ir", "models", "diag"]),
-    // The graph, the words and the solver are those of `bmc`.
-    ("contexts", &["answer", "bmc", "ir", "models", "diag"]),
     // Any model as clauses, over the events of `bmc`.
     ("axiom", &["answer", "bmc", "ir", "models", "diag"]),
     ("param", &["answer", "diag"]),

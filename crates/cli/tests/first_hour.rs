@@ -110,8 +110,17 @@ fn atomic_objects_of_sixteen_bytes_are_one_cell() {
         ),
         "{text}"
     );
-    let text = run(&["check", "-j1", &data("wide_plain")]);
-    assert!(text.contains("help: declare the object `_Atomic`"), "{text}");
+    let text = run(&["check", "-j1", &data("wide_halves")]);
+    assert!(text.contains("shared {low = 0, high = 0} -> {low = 1, high = 0}"), "{text}");
     let text = run(&["check", "-j1", "crates/c/corpus/counted_stack_aba.c"]);
     assert!(text.contains("stack {first = NULL, count = 5} -> {first = &nodes, count = 5}"), "{text}");
+}
+
+/// Who waits by reading a word that others write byte by byte is told of the two sizes; the execution has both.
+#[test]
+fn a_word_that_is_written_byte_by_byte_is_told() {
+    for model in ["sc", "rc20", "tso", "armv8", "power"] {
+        let text = run(&["check", "-j1", "-m", model, &data("byte_lock")]);
+        assert!(text.contains("error[FP0310]: accesses of different sizes overlap"), "{model}: {text}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Programs as people write them (`crates/contexts/corpus/natural`: locks, condition variables, barriers, pointers, allocated
+//! Programs as people write them (`crates/bmc/corpus/power/natural`: locks, condition variables, barriers, pointers, allocated
 //! memory, arguments and results of threads, inputs) through the reductions of TSO, POWER and the promising semantics:
 //! answered as `expected.tsv` says, or refused with a reason, and not many of those.
 
@@ -24,7 +24,7 @@ fn ask(path: &Path, options: &[&str]) -> Result<String, String> {
 
 #[test]
 fn natural_programs_are_answered() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contexts/corpus/natural");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bmc/corpus/power/natural");
     let rows = std::fs::read_to_string(folder.join("expected.tsv")).expect("the expectations");
     let rows: Vec<Vec<&str>> =
         rows.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();

@@ -28,7 +28,7 @@ impl BinaryOp {
     pub fn apply(self, width: Width, a: Value, b: Value) -> Option<Value> {
         let (ua, ub) = (width.zero_extend(a).0, width.zero_extend(b).0);
         let (sa, sb) = (width.sign_extend(a).as_i64(), width.sign_extend(b).as_i64());
-        let bits = 8 * width.bytes();
+        let bits = width.bits();
         // A shift by the width or more is undefined in C; hardware masks the count, and so do we.
         let count = (ub as u32) & (bits - 1);
         Some(Value(match self {

@@ -5,7 +5,8 @@
 //! paired by `rmw`. `ctrl` goes from a read to everything after the branch in program order, fences included. This is
 //! the plain form that the cat interpreter, the naive enumerator and witnesses use; the explorer keeps its own.
 
-use crate::annotation::{Ann, Fence};
+use crate::annotation::Ann;
+use crate::fence::Fence;
 use crate::program::{ObjectId, ThreadId, Width};
 use crate::relation::Relation;
 use crate::value::Value;

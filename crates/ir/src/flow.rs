@@ -42,166 +42,63 @@ pub(crate) fn forward<S: Clone>(
     }
 }
 
-impl Instr {
-    /// The instructions that may come next, for the instruction at `at`; one past the last is the function's end.
-    pub fn successors(&self, at: u32) -> impl Iterator<Item = u32> + use<> {
-        let (first, second) = match self {
-            Instr::Jump(target) => (Some(target.0), None),
-            Instr::Branch { then_to, else_to, .. } => (Some(then_to.0), Some(else_to.0)),
-            Instr::Return(_) | Instr::Exit(_) | Instr::Halt | Instr::Fail { .. } | Instr::Cut => (None, None),
-            _ => (Some(at + 1), None),
-        };
-        first.into_iter().chain(second)
-    }
-
-    /// Calls `visit` for every register whose value it uses.
-    pub fn for_each_use(&self, mut visit: impl FnMut(Reg)) {
-        let mut operand = |operand: &Operand| {
-            if let Operand::Reg(reg) = operand {
-                visit(*reg);
-            }
-        };
-        match self {
-            Instr::Assign { value, .. } => match value {
-                Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => operand(a),
-                Rvalue::Binary(_, _, _, a, b) => [a, b].into_iter().for_each(operand),
-                Rvalue::Select(a, b, c) => [a, b, c].into_iter().for_each(operand),
-            },
-            Instr::Load { addr, .. } | Instr::CopyLoad { addr, .. } | Instr::TryLock { addr, .. } => {
-                operand(addr)
-            }
-            Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
-                [addr, value].into_iter().for_each(operand);
-            }
-            Instr::Rmw { addr, operand: value, .. } => [addr, value].into_iter().for_each(operand),
-            Instr::CompareExchange { addr, expected, desired, .. } => {
-                [addr, expected, desired].into_iter().for_each(operand);
-            }
-            Instr::Await { addr, until, .. } => [addr, &until.operand].into_iter().for_each(operand),
-            Instr::AwaitRmw { addr, until, operand: value, .. } => {
-                [addr, &until.operand, value].into_iter().for_each(operand);
-            }
-            Instr::Branch { condition, .. } | Instr::Assume(condition) | Instr::Assert { condition, .. } => {
-                operand(condition);
-            }
-            Instr::Call { args, callee, .. } | Instr::Spawn { args, callee, .. } => {
-                args.iter().for_each(&mut operand);
-                if let Callee::Pointer(pointer) = callee {
-                    operand(pointer);
+/// The table of what each instruction uses and sets: calls `$operand` and `$set` for every part of it, borrowed as `$self` is.
+macro_rules! parts {
+    ($self:expr, $iter:ident, $operand:expr, $set:expr) => {{
+        // One of the two may be a closure that changes nothing.
+        #[allow(unused_mut)]
+        let (mut operand, mut set) = ($operand, $set);
+        match $self {
+            Instr::Assign { dst, value } => {
+                match value {
+                    Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => operand(a),
+                    Rvalue::Binary(_, _, _, a, b) => [a, b].into_iter().for_each(operand),
+                    Rvalue::Select(a, b, c) => [a, b, c].into_iter().for_each(operand),
                 }
-            }
-            Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => {
-                value.iter().for_each(operand);
-            }
-            Instr::Join { thread, .. } => operand(thread),
-            Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) | Instr::EndLocal(addr) => {
-                operand(addr)
-            }
-            Instr::Defined(value) => operand(value),
-            Instr::Alloc { size, .. } => operand(size),
-            Instr::ObjectSize { addr, .. } => operand(addr),
-            Instr::Fence(_)
-            | Instr::Jump(_)
-            | Instr::Nondet { .. }
-            | Instr::Local { .. }
-            | Instr::ThreadLocal { .. }
-            | Instr::SelfThread { .. }
-            | Instr::Halt
-            | Instr::Fail { .. }
-            | Instr::Cut
-            | Instr::AtomicBegin
-            | Instr::AtomicEnd => {}
-        }
-    }
-
-    /// Calls `visit` for every register that it sets.
-    pub fn for_each_definition(&self, mut visit: impl FnMut(Reg)) {
-        match self {
-            Instr::Assign { dst, .. }
-            | Instr::Load { dst, .. }
-            | Instr::CopyLoad { dst, .. }
-            | Instr::Nondet { dst, .. }
-            | Instr::Alloc { dst, .. }
-            | Instr::Local { dst, .. }
-            | Instr::ThreadLocal { dst, .. }
-            | Instr::SelfThread { dst }
-            | Instr::ObjectSize { dst, .. }
-            | Instr::TryLock { dst, .. }
-            | Instr::StoreExclusive { status: dst, .. } => visit(*dst),
-            Instr::Rmw { dst, .. }
-            | Instr::Await { dst, .. }
-            | Instr::AwaitRmw { dst, .. }
-            | Instr::Call { dst, .. }
-            | Instr::Spawn { dst, .. }
-            | Instr::Join { dst, .. } => dst.iter().copied().for_each(visit),
-            Instr::CompareExchange { dst, success, .. } => dst.iter().chain(success).copied().for_each(visit),
-            _ => {}
-        }
-    }
-
-    /// Lets every register be another one.
-    pub(crate) fn rename(&mut self, to: impl Fn(Reg) -> Reg) {
-        let operand = |operand: &mut Operand| {
-            if let Operand::Reg(reg) = operand {
-                *reg = to(*reg);
-            }
-        };
-        let value = |value: &mut Rvalue| match value {
-            Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => operand(a),
-            Rvalue::Binary(_, _, _, a, b) => [a, b].into_iter().for_each(operand),
-            Rvalue::Select(a, b, c) => [a, b, c].into_iter().for_each(operand),
-        };
-        let set = |reg: &mut Reg| *reg = to(*reg);
-        let callee = |callee: &mut Callee| {
-            if let Callee::Pointer(pointer) = callee {
-                operand(pointer);
-            }
-        };
-        match self {
-            Instr::Assign { dst, value: new } => {
                 set(dst);
-                value(new);
             }
             Instr::Load { dst, addr, .. }
             | Instr::CopyLoad { dst, addr, .. }
             | Instr::TryLock { dst, addr }
             | Instr::ObjectSize { dst, addr }
             | Instr::Alloc { dst, size: addr, .. } => {
-                set(dst);
                 operand(addr);
+                set(dst);
             }
             Instr::Store { addr, value, .. } => [addr, value].into_iter().for_each(operand),
             Instr::StoreExclusive { status, addr, value, .. } => {
-                set(status);
                 [addr, value].into_iter().for_each(operand);
+                set(status);
             }
             Instr::Rmw { dst, addr, operand: value, .. } => {
-                dst.iter_mut().for_each(set);
                 [addr, value].into_iter().for_each(operand);
+                dst.$iter().for_each(set);
             }
             Instr::CompareExchange { dst, success, addr, expected, desired, .. } => {
-                dst.iter_mut().chain(success).for_each(set);
                 [addr, expected, desired].into_iter().for_each(operand);
+                dst.$iter().chain(success).for_each(set);
             }
             Instr::Await { dst, addr, until: Until { operand: until, .. }, .. } => {
-                dst.iter_mut().for_each(set);
                 [addr, until].into_iter().for_each(operand);
+                dst.$iter().for_each(set);
             }
             Instr::AwaitRmw { dst, addr, until: Until { operand: until, .. }, operand: value, .. } => {
-                dst.iter_mut().for_each(set);
                 [addr, until, value].into_iter().for_each(operand);
+                dst.$iter().for_each(set);
             }
-            Instr::Call { dst, callee: target, args } | Instr::Spawn { dst, callee: target, args } => {
-                dst.iter_mut().for_each(set);
-                callee(target);
-                args.iter_mut().for_each(operand);
+            Instr::Call { dst, callee, args } | Instr::Spawn { dst, callee, args } => {
+                args.$iter().for_each(&mut operand);
+                if let Callee::Pointer(pointer) = callee {
+                    operand(pointer);
+                }
+                dst.$iter().for_each(set);
             }
             Instr::Join { thread, dst } => {
-                dst.iter_mut().for_each(set);
                 operand(thread);
+                dst.$iter().for_each(set);
             }
             Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => {
-                value.iter_mut().for_each(operand);
+                value.$iter().for_each(operand);
             }
             Instr::Branch { condition: a, .. }
             | Instr::Assume(a)
@@ -223,5 +120,55 @@ impl Instr {
             | Instr::AtomicBegin
             | Instr::AtomicEnd => {}
         }
+    }};
+}
+
+impl Instr {
+    /// The instructions that may come next, for the instruction at `at`; one past the last is the function's end.
+    pub fn successors(&self, at: u32) -> impl Iterator<Item = u32> + use<> {
+        let (first, second) = match self {
+            Instr::Jump(target) => (Some(target.0), None),
+            Instr::Branch { then_to, else_to, .. } => (Some(then_to.0), Some(else_to.0)),
+            Instr::Return(_) | Instr::Exit(_) | Instr::Halt | Instr::Fail { .. } | Instr::Cut => (None, None),
+            _ => (Some(at + 1), None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Calls `visit` for every operand whose value it uses.
+    pub fn for_each_operand(&self, visit: impl FnMut(Operand)) {
+        let mut visit = visit;
+        parts!(self, iter, |operand: &Operand| visit(*operand), |_: &Reg| {});
+    }
+
+    /// Calls `visit` for every register whose value it uses.
+    pub fn for_each_use(&self, mut visit: impl FnMut(Reg)) {
+        self.for_each_operand(|operand| {
+            if let Operand::Reg(reg) = operand {
+                visit(reg);
+            }
+        });
+    }
+
+    /// Calls `visit` for every register that it sets.
+    pub fn for_each_definition(&self, mut visit: impl FnMut(Reg)) {
+        parts!(self, iter, |_: &Operand| {}, |reg: &Reg| visit(*reg));
+    }
+
+    /// The registers that it sets, to be others.
+    pub fn definitions_mut(&mut self) -> Vec<&mut Reg> {
+        let mut all = Vec::new();
+        parts!(self, iter_mut, |_| {}, |reg| all.push(reg));
+        all
+    }
+
+    /// Lets every register be another one.
+    pub fn rename(&mut self, to: impl Fn(Reg) -> Reg) {
+        let operand = |operand: &mut Operand| {
+            if let Operand::Reg(reg) = operand {
+                *reg = to(*reg);
+            }
+        };
+        parts!(self, iter_mut, operand, |reg: &mut Reg| *reg = to(*reg));
     }
 }

@@ -12,6 +12,7 @@
 //! access may be to any object unless its address is a
 //! constant, or a register that is set once, from a constant or where a local object is made.
 
+use crate::live::live_registers;
 use crate::program::{
     BinaryOp, Callee, Extend, Function, Instr, Object, Operand, Program, Reg, RmwOp, Rvalue, UnaryOp, Width,
 };
@@ -239,17 +240,17 @@ impl Classes {
 
     /// What a register holds after an instruction it holds before the next, where somebody may still use it.
     fn flow(&mut self, f: usize, function: &Function) {
-        let live = live(function);
+        let live = live_registers(function, &[]);
         for (at, instr) in function.body.iter().enumerate() {
             let mut set = BTreeSet::new();
             instr.for_each_definition(|reg| {
-                set.insert(reg.0);
+                set.insert(reg);
             });
             for next in instr.successors(at as u32).map(|next| next as usize) {
                 let Some(wanted) = live.get(next) else { continue };
-                for &reg in wanted {
-                    let here = self.value(f, at, Reg(reg), set.contains(&reg));
-                    let there = self.value(f, next, Reg(reg), false);
+                for reg in wanted.iter() {
+                    let here = self.value(f, at, reg, set.contains(&reg));
+                    let there = self.value(f, next, reg, false);
                     self.join(here, there);
                 }
             }
@@ -506,30 +507,6 @@ impl Classes {
         }
         found
     }
-}
-
-/// The registers that may still be used, before each instruction.
-fn live(function: &Function) -> Vec<BTreeSet<u32>> {
-    let mut live: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); function.body.len() + 1];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (at, instr) in function.body.iter().enumerate().rev() {
-            let mut here: BTreeSet<u32> = BTreeSet::new();
-            for next in instr.successors(at as u32) {
-                here.extend(live.get(next as usize).into_iter().flatten());
-            }
-            instr.for_each_definition(|reg| {
-                here.remove(&reg.0);
-            });
-            instr.for_each_use(|reg| {
-                here.insert(reg.0);
-            });
-            changed |= here.len() != live[at].len();
-            live[at] = here;
-        }
-    }
-    live
 }
 
 /// Where each register is set, if that is one place and it is no parameter.

@@ -2,7 +2,7 @@
 //! judges an [`Execution`].
 //!
 //! * `value`: 64-bit values, which are integers or (object, offset) pointers.
-//! * `annotation`: memory orders, access annotations and fence kinds. Models see these, never PPC or C syntax.
+//! * `annotation`: memory orders and access annotations; [`fence`]: the table of fences. Models see these, never PPC or C syntax.
 //! * `program`: objects, functions, threads and instructions.
 //! * `property`: final conditions (`exists`, `forall`, ...) over final registers and memory.
 //! * `compiled`: what a front end makes of a file.
@@ -10,7 +10,7 @@
 //! * `relation`: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
 //! * [`mod@flat`]: threads without calls, loops and backward jumps.
-//! * `flow`: uses, definitions and successors of instructions.
+//! * `flow`: uses, definitions and successors of instructions; `live`: registers that may still matter.
 //! * `locals`: local objects of `main` as global ones.
 //! * [`names`]: what the parts of objects are called.
 //! * [`nondet`]: choices among many values, by intervals.
@@ -20,14 +20,15 @@
 //! * [`undefined`]: checks before uses of values that nobody wrote.
 //! * [`unroll`]: programs with bounded loops.
 
-pub mod allocated;
 mod annotation;
 mod arithmetic;
 mod compiled;
 mod execution;
+pub mod fence;
 pub mod flat;
 mod flow;
 pub mod independent;
+mod live;
 mod locals;
 pub mod names;
 pub mod nondet;
@@ -38,16 +39,19 @@ mod property;
 pub mod registers;
 mod relation;
 pub mod sections;
+pub mod tail_calls;
 pub mod text;
 pub mod undefined;
 pub mod unroll;
 mod value;
 pub mod wide;
 
-pub use annotation::{Accesses, Ann, Fence, Kernel, Order, Role};
+pub use annotation::{Ann, Order, Role};
 pub use compiled::{Compiled, Failure, Language, LeftOut};
 pub use execution::{Event, EventKind, Execution, Location};
+pub use fence::{Accesses, Fence, Kernel};
 pub use fencepost_diag::Span;
+pub use live::{LiveSet, live_registers};
 pub use locals::globalise_locals_of_main;
 pub use program::{
     BinaryOp, Callee, Cell, Extend, FailKind, Function, FunctionId, Instr, Label, Object, ObjectId, Operand,

@@ -40,6 +40,17 @@ pub enum Shape {
     },
 }
 
+/// Where the way to a byte of an object ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// At a cell.
+    Cell,
+    /// At the first part that begins there.
+    Part,
+    /// At a structure of two words.
+    Words,
+}
+
 /// How the value of a cell is to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scalar {
@@ -133,16 +144,17 @@ impl Names {
     pub fn members_of(
         &self,
         made: Span,
-        offset: u32,
+        (offset, width): (u32, Width),
         value: Value,
     ) -> Option<Vec<(String, Scalar, Width, Value)>> {
         let shape = self.single(*self.objects.get(&made)?, None);
-        let (of, size) = self.whole_at(shape, offset)?;
+        let (of, size) = self.whole_at(shape, offset, width)?;
         let words = if size == crate::wide::BYTES { crate::wide::halves(value) } else { [value.0; 2] };
         let mut found = Vec::new();
         for at in 0..size {
             let mut name = String::new();
-            let Some(scalar) = self.scalar_in(of, at).filter(|_| self.walk(of, at, false, &mut name)) else {
+            let Some(scalar) = self.scalar_in(of, at).filter(|_| self.walk(of, at, End::Cell, &mut name))
+            else {
                 continue;
             };
             let next = (at + 1..size).find(|next| self.scalar_in(of, *next).is_some()).unwrap_or(size);
@@ -159,14 +171,17 @@ impl Names {
         Some(found)
     }
 
-    fn whole_at(&self, shape: ShapeId, offset: u32) -> Option<(ShapeId, u32)> {
+    fn whole_at(&self, shape: ShapeId, offset: u32, width: Width) -> Option<(ShapeId, u32)> {
         match &self.shapes[shape] {
+            Shape::Record { members, .. } if width == Width::W128 && self.are_words(members, offset) => {
+                Some((shape, crate::wide::BYTES))
+            }
             Shape::Whole { of, size } => (offset == 0).then_some((*of, *size)),
             Shape::Scalar(_) | Shape::Array { stride: 0, .. } => None,
-            Shape::Array { of, stride } => self.whole_at(*of, offset % stride),
+            Shape::Array { of, stride } => self.whole_at(*of, offset % stride, width),
             Shape::Record { members, .. } => {
                 let mut inside = members.iter().filter(|m| m.covers(offset));
-                inside.find_map(|member| self.whole_at(member.shape, offset - member.offset))
+                inside.find_map(|member| self.whole_at(member.shape, offset - member.offset, width))
             }
         }
     }
@@ -181,7 +196,7 @@ impl Names {
     pub fn part(&self, made: Span, size: u32, offset: u32) -> Option<String> {
         let shape = self.single(*self.objects.get(&made)?, Some(size));
         let mut out = String::new();
-        self.walk(shape, offset, false, &mut out).then_some(out)
+        self.walk(shape, offset, End::Cell, &mut out).then_some(out)
     }
 
     /// What a pointer to that byte points to: the largest part that begins there and is not the whole object, `[1]`,
@@ -189,7 +204,7 @@ impl Names {
     pub fn pointee(&self, made: Span, size: u32, offset: u32) -> Option<String> {
         let shape = self.single(*self.objects.get(&made)?, Some(size));
         let mut out = String::new();
-        self.walk(shape, offset, true, &mut out).then_some(out)
+        self.walk(shape, offset, End::Part, &mut out).then_some(out)
     }
 
     /// The one element of an array that has one: what is as large as the array, or ends with a flexible array member.
@@ -237,9 +252,22 @@ impl Names {
         }
     }
 
-    /// Appends the way to a byte; whether there is one. `early`: it ends with the first part that begins there.
-    fn walk(&self, shape: ShapeId, offset: u32, early: bool, out: &mut String) -> bool {
-        if early && offset == 0 && !out.is_empty() {
+    /// Whether a structure that begins there is two words, to an access to both.
+    fn are_words(&self, members: &[Member], offset: u32) -> bool {
+        let first = members.iter().find(|member| member.covers(0));
+        offset == 0 && first.is_some_and(|first| matches!(self.shapes[first.shape], Shape::Scalar(_)))
+    }
+
+    /// The structure that is accessed as a whole at that byte of an object that was made there.
+    pub fn words(&self, made: Span, size: u32, offset: u32) -> Option<String> {
+        let shape = self.single(*self.objects.get(&made)?, Some(size));
+        let mut out = String::new();
+        self.walk(shape, offset, End::Words, &mut out).then_some(out)
+    }
+
+    /// Appends the way to a byte; whether there is one.
+    fn walk(&self, shape: ShapeId, offset: u32, end: End, out: &mut String) -> bool {
+        if end == End::Part && offset == 0 && !out.is_empty() {
             return true;
         }
         match &self.shapes[shape] {
@@ -247,8 +275,9 @@ impl Names {
             Shape::Array { stride: 0, .. } => false,
             Shape::Array { of, stride } => {
                 *out += &format!("[{}]", offset / stride);
-                self.walk(*of, offset % stride, early, out)
+                self.walk(*of, offset % stride, end, out)
             }
+            Shape::Record { members, .. } if end == End::Words && self.are_words(members, offset) => true,
             Shape::Record { members, .. } => {
                 let length = out.len();
                 members.iter().filter(|member| member.covers(offset)).any(|member| {
@@ -256,7 +285,7 @@ impl Names {
                     if !member.name.is_empty() {
                         *out += &format!(".{}", member.name);
                     }
-                    self.walk(member.shape, offset - member.offset, early, out)
+                    self.walk(member.shape, offset - member.offset, end, out)
                 })
             }
         }
@@ -294,7 +323,7 @@ impl Program {
                 None => number(),
             }
         };
-        let Some(members) = self.names.members_of(object.span, offset, value) else {
+        let Some(members) = self.names.members_of(object.span, (offset, width), value) else {
             return one(value, &|| self.names.show(object.span, offset, width, value));
         };
         let member = |(name, scalar, width, value): &(String, Scalar, Width, Value)| {

@@ -15,7 +15,7 @@
 //! memory.
 //! What is left out becomes a jump to what comes next, so that places in the program stay what they were.
 
-use crate::annotation::Fence;
+use crate::fence::Fence;
 use crate::flow::forward;
 use crate::program::{BinaryOp, Callee, Function, Instr, Label, Operand, Program, Reg, Rvalue};
 use crate::property::Property;

@@ -12,9 +12,10 @@
 //! succeeds and on the read if it fails, the other being a pick dependency (AArch64 `CAS`). The status of a store-exclusive
 //! depends on nothing.
 
-use crate::annotation::{Ann, Fence};
+use crate::annotation::Ann;
+use crate::fence::Fence;
 use crate::names::Names;
-use crate::property::Property;
+use crate::property::{Observable, Property, Quantifier};
 use crate::value::Value;
 use fencepost_diag::Span;
 
@@ -185,10 +186,12 @@ pub enum Width {
     W32,
     /// Eight bytes.
     W64,
+    /// Sixteen bytes, whose value is two words in one ([`crate::wide`]): for accesses only, nothing computes with them.
+    W128,
 }
 
 impl Width {
-    /// Every width.
+    /// Every width that computations have.
     pub const ALL: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
 
     /// Size in bytes.
@@ -198,15 +201,21 @@ impl Width {
             Width::W16 => 2,
             Width::W32 => 4,
             Width::W64 => 8,
+            Width::W128 => crate::wide::BYTES,
         }
+    }
+
+    /// The bits of a value.
+    pub fn bits(self) -> u32 {
+        8 * self.bytes().min(8)
     }
 
     /// Keeps the low bits and clears the others; an undefined value stays undefined.
     pub fn zero_extend(self, value: Value) -> Value {
         match self {
             _ if value == Value::UNDEFINED => value,
-            Width::W64 => value,
-            _ => Value(value.0 & ((1 << (8 * self.bytes())) - 1)),
+            Width::W64 | Width::W128 => value,
+            _ => Value(value.0 & ((1 << self.bits()) - 1)),
         }
     }
 
@@ -215,7 +224,7 @@ impl Width {
         if value == Value::UNDEFINED {
             return value;
         }
-        let shift = 64 - 8 * self.bytes();
+        let shift = 64 - self.bits();
         Value::from_i64(((value.0 << shift) as i64) >> shift)
     }
 
@@ -710,6 +719,23 @@ impl Program {
     /// does.
     pub fn is_process(&self) -> bool {
         self.threads.len() == 1
+    }
+
+    /// The question is whether some final state is there.
+    pub fn asks_for_a_state(&self) -> bool {
+        matches!(&self.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
+    }
+
+    /// The registers of a function that the final condition looks at.
+    pub fn observed(&self, function: FunctionId) -> Vec<Reg> {
+        let Property::Final(condition) = &self.property else { return Vec::new() };
+        let mine = |observable: &Observable| match observable {
+            Observable::Register { thread, reg } => {
+                (self.threads[thread.0 as usize].function == function).then_some(*reg)
+            }
+            Observable::Memory { .. } => None,
+        };
+        condition.observed.iter().filter_map(mine).collect()
     }
 
     /// The object of that name.

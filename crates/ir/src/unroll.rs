@@ -396,7 +396,7 @@ impl<'f> Unroller<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::annotation::Fence;
+    use crate::fence::Fence;
 
     /// Runs a function of assignments, fences, jumps and branches; returns the number of fences and whether it was cut.
     fn run(function: &Function) -> (u32, bool) {

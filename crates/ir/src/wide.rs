@@ -3,6 +3,7 @@
 //! A word is kept in 32 bits: a number of at most 30 bits with its sign, or a pointer to one of the first 16,384 objects with an
 //! offset below 65,536. That is what pointers with a counter beside them need. Whoever makes such values checks that they fit.
 
+use crate::program::Width;
 use crate::value::Value;
 
 /// The bytes of such a cell.
@@ -39,10 +40,29 @@ pub fn halves(value: Value) -> [u64; 2] {
     [widen(value.0 & 0xffff_ffff), widen(value.0 >> 32)]
 }
 
+/// The bytes that a value stands for in memory, the lowest first.
+pub fn to_bytes(value: Value, width: Width) -> [u8; BYTES as usize] {
+    let words = if width == Width::W128 { halves(value) } else { [value.0, 0] };
+    let mut bytes = [0; BYTES as usize];
+    for (to, word) in bytes.chunks_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+/// The value that stands for these bytes in memory; `None` if it is two words that do not fit.
+pub fn from_bytes(bytes: &[u8; BYTES as usize], width: Width) -> Option<Value> {
+    let word = |at: usize| (0..8).rev().fold(0, |word, byte| word << 8 | u64::from(bytes[at + byte]));
+    match width {
+        Width::W128 => joined(word(0), word(8)),
+        _ => Some(width.zero_extend(Value(word(0)))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{halves, joined};
-    use crate::program::ObjectId;
+    use super::{from_bytes, halves, joined, to_bytes};
+    use crate::program::{ObjectId, Width};
     use crate::value::Value;
 
     #[test]
@@ -56,6 +76,7 @@ mod tests {
                 let value = joined(low, high).expect("it fits");
                 assert!(seen.insert(value));
                 assert_eq!(halves(value), [low, high]);
+                assert_eq!(from_bytes(&to_bytes(value, Width::W128), Width::W128), Some(value));
             }
         }
         let far = [

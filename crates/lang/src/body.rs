@@ -3,7 +3,6 @@
 use crate::expr::Pending;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, unknown};
-use crate::words::fence;
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_ir::{Ann, Callee, Fence, Function, Instr, Label, Operand, Reg};
 
@@ -318,8 +317,8 @@ impl Parser {
         self.take();
         let mut kind = Fence::Mfence;
         if let Token::Word(name) = self.peek().clone() {
-            let Some(found) = fence(&name) else {
-                let names: Vec<&str> = Fence::ALL.iter().map(|fence| fence.name()).collect();
+            let Some(found) = Fence::named(&name) else {
+                let names: Vec<&str> = Fence::all().map(Fence::name).collect();
                 let error = Diagnostic::error(self.span(), format!("there is no fence `{name}`"));
                 return Err(Box::new(error.hint(format!("there are {}", names.join(", ")))));
             };

@@ -1,6 +1,6 @@
 //! Words of the language: operators by sign, and the dotted parts of low-level forms such as `load.w64.acq`.
 
-use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Order, RmwOp, Role, UnaryOp, Width};
+use fencepost_ir::{Ann, BinaryOp, Extend, Order, RmwOp, Role, UnaryOp, Width};
 
 /// Operators that have a sign, with their strength. They work on 32-bit signed integers.
 pub const SIGNS: [(&str, BinaryOp, u8); 16] = [
@@ -86,11 +86,6 @@ pub fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static st
 /// The value of a word in a table.
 pub fn lookup<T: Copy>(table: &[(&'static str, T)], word: &str) -> Option<T> {
     table.iter().find(|(w, _)| *w == word).map(|(_, value)| *value)
-}
-
-/// The fence of a name.
-pub fn fence(name: &str) -> Option<Fence> {
-    Fence::ALL.into_iter().find(|fence| fence.name() == name)
 }
 
 /// The parts of a dotted form after its first word.

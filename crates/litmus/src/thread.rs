@@ -308,7 +308,7 @@ impl<'a> ThreadBuilder<'a> {
         loop {
             let mut read = vec![false; self.function.regs.len()];
             for instr in &self.function.body {
-                for_each_operand(instr, |operand| {
+                instr.for_each_operand(|operand| {
                     if let Operand::Reg(reg) = operand {
                         read[reg.0 as usize] = true;
                     }
@@ -350,40 +350,6 @@ impl<'a> ThreadBuilder<'a> {
         });
         let mut marks = keep.iter();
         self.function.spans.retain(|_| marks.next().copied().unwrap_or(true));
-    }
-}
-
-/// Calls a function with every operand that an instruction of a litmus test reads.
-pub(crate) fn for_each_operand(instr: &Instr, mut f: impl FnMut(Operand)) {
-    match *instr {
-        Instr::Assign { value, .. } => match value {
-            Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => f(a),
-            Rvalue::Binary(_, _, _, a, b) => {
-                f(a);
-                f(b);
-            }
-            Rvalue::Select(a, b, c) => {
-                f(a);
-                f(b);
-                f(c);
-            }
-        },
-        Instr::Load { addr, .. } => f(addr),
-        Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
-            f(addr);
-            f(value);
-        }
-        Instr::Rmw { addr, operand, .. } => {
-            f(addr);
-            f(operand);
-        }
-        Instr::CompareExchange { addr, expected, desired, .. } => {
-            f(addr);
-            f(expected);
-            f(desired);
-        }
-        Instr::Branch { condition, .. } => f(condition),
-        _ => {}
     }
 }
 

@@ -18,7 +18,7 @@
 use crate::Arch;
 use crate::parts::{divide, is_divisible};
 use crate::test::Test;
-use crate::thread::{ThreadBuilder, for_each_operand};
+use crate::thread::ThreadBuilder;
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{BinaryOp, Cell, Instr, Object, Operand, Reg, Rvalue, Span, UnaryOp, Value, Width};
 
@@ -108,7 +108,7 @@ fn keeps_addresses_in_registers(thread: &ThreadBuilder<'_>) -> bool {
             let (stored, width) = match *instr {
                 Instr::Assign { dst, .. } => {
                     let mut any = false;
-                    for_each_operand(instr, |operand| any |= is_address(addresses, operand));
+                    instr.for_each_operand(|operand| any |= is_address(addresses, operand));
                     addresses |= u64::from(any) << dst.0;
                     continue;
                 }

@@ -5,7 +5,6 @@
 //! buffers are bounded; then a bound is set, and the search says whether a store ever found its buffer full.
 
 use crate::config::{FenceEffect, Model, fence_effect};
-use crate::live::successors;
 use fencepost_ir::{Callee, Instr, Program};
 
 /// True if no run fills a buffer without end.
@@ -49,7 +48,9 @@ impl Graph {
                         }
                     }
                     Instr::Return(_) => graph.edges[node].push(end),
-                    _ => graph.edges[node].extend(successors(instr, at).into_iter().map(|to| first[f] + to)),
+                    _ => {
+                        graph.edges[node].extend(instr.successors(at as u32).map(|to| first[f] + to as usize))
+                    }
                 }
             }
         }

@@ -1,10 +1,9 @@
 //! A program prepared for the machines: cells numbered, live registers known, what is not modelled refused.
 
-use crate::live::{LiveSet, live_registers};
 use crate::local::FaultKind;
 use fencepost_answer::trace::{Cell, Name, Object, Typed};
 use fencepost_diag::Span;
-use fencepost_ir::{Callee, Instr, ObjectId, Observable, Operand, Program, Property, Value, Width};
+use fencepost_ir::{FunctionId, Instr, LiveSet, ObjectId, Program, Value, Width, live_registers};
 
 /// A memory cell by its number: cells are numbered object by object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -75,7 +74,7 @@ impl<'p> Code<'p> {
             }
         }
         let live = (0..program.functions.len())
-            .map(|f| live_registers(&program.functions[f], &observed(program, f)))
+            .map(|f| live_registers(&program.functions[f], &program.observed(FunctionId(f as u32))))
             .collect();
         let spawns =
             program.functions.iter().flat_map(|f| &f.body).any(|instr| matches!(instr, Instr::Spawn { .. }));
@@ -174,18 +173,6 @@ impl<'p> Code<'p> {
     }
 }
 
-/// The registers of a function that the final condition looks at.
-fn observed(program: &Program, function: usize) -> Vec<u32> {
-    let Property::Final(condition) = &program.property else { return Vec::new() };
-    let mine = |observable: &Observable| match observable {
-        Observable::Register { thread, reg } => {
-            (program.threads[thread.0 as usize].function.0 as usize == function).then_some(reg.0)
-        }
-        Observable::Memory { .. } => None,
-    };
-    condition.observed.iter().filter_map(mine).collect()
-}
-
 /// Refuses what the machines do not model: better no answer than a wrong one.
 fn supported(instr: &Instr, span: Span, most_choices: i128) -> Result<(), Unsupported> {
     let refuse = |what: &str| Err(Unsupported { what: what.into(), span });
@@ -230,74 +217,4 @@ fn supported(instr: &Instr, span: Span, most_choices: i128) -> Result<(), Unsupp
         Instr::Local { .. } | Instr::EndLocal(_) => refuse("a local object whose address is taken"),
         Instr::ThreadLocal { .. } => refuse("a thread-local object"),
     }
-}
-
-/// The registers that an instruction reads.
-pub fn uses(instr: &Instr) -> Vec<u32> {
-    let mut operands: Vec<Operand> = Vec::new();
-    match instr {
-        Instr::Assign { value, .. } => match *value {
-            fencepost_ir::Rvalue::Use(a) | fencepost_ir::Rvalue::Unary(_, _, _, a) => operands.push(a),
-            fencepost_ir::Rvalue::Binary(_, _, _, a, b) => operands.extend([a, b]),
-            fencepost_ir::Rvalue::Select(c, a, b) => operands.extend([c, a, b]),
-        },
-        Instr::Load { addr, .. }
-        | Instr::CopyLoad { addr, .. }
-        | Instr::ObjectSize { addr, .. }
-        | Instr::TryLock { addr, .. } => operands.push(*addr),
-        Instr::Await { addr, until, .. } => operands.extend([*addr, until.operand]),
-        Instr::AwaitRmw { addr, until, operand, .. } => operands.extend([*addr, until.operand, *operand]),
-        Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
-            operands.extend([*addr, *value]);
-        }
-        Instr::Rmw { addr, operand, .. } => operands.extend([*addr, *operand]),
-        Instr::CompareExchange { addr, expected, desired, .. } => {
-            operands.extend([*addr, *expected, *desired]);
-        }
-        Instr::Branch { condition, .. } | Instr::Assert { condition, .. } | Instr::Assume(condition) => {
-            operands.push(*condition);
-        }
-        Instr::Call { callee, args, .. } | Instr::Spawn { callee, args, .. } => {
-            operands.extend(args);
-            if let Callee::Pointer(pointer) = callee {
-                operands.push(*pointer);
-            }
-        }
-        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => operands.extend(value),
-        Instr::Join { thread, .. } => operands.push(*thread),
-        Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) | Instr::Defined(addr) => {
-            operands.push(*addr);
-        }
-        Instr::Alloc { size, .. } => operands.push(*size),
-        _ => {}
-    }
-    let register = |operand: Operand| match operand {
-        Operand::Reg(reg) => Some(reg.0),
-        Operand::Const(_) => None,
-    };
-    operands.into_iter().filter_map(register).collect()
-}
-
-/// The registers that an instruction writes.
-pub fn defines(instr: &Instr) -> Vec<u32> {
-    let written = match instr {
-        Instr::Assign { dst, .. }
-        | Instr::Load { dst, .. }
-        | Instr::Nondet { dst, .. }
-        | Instr::Alloc { dst, .. }
-        | Instr::CopyLoad { dst, .. }
-        | Instr::ObjectSize { dst, .. }
-        | Instr::SelfThread { dst }
-        | Instr::TryLock { dst, .. }
-        | Instr::StoreExclusive { status: dst, .. } => vec![Some(*dst)],
-        Instr::Rmw { dst, .. }
-        | Instr::Call { dst, .. }
-        | Instr::Spawn { dst, .. }
-        | Instr::Await { dst, .. }
-        | Instr::AwaitRmw { dst, .. }
-        | Instr::Join { dst, .. } => vec![*dst],
-        Instr::CompareExchange { dst, success, .. } => vec![*dst, *success],
-        _ => Vec::new(),
-    };
-    written.into_iter().flatten().map(|reg| reg.0).collect()
 }

@@ -1,6 +1,6 @@
 //! Which machine: the memory model, and the bounds on its runs.
 
-use fencepost_ir::{Fence, Order};
+use fencepost_ir::Fence;
 
 /// The memory models that have a machine with store buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -92,14 +92,9 @@ pub fn fence_effect(model: Model, fence: Fence) -> FenceEffect {
         Model::Tso => FenceEffect::Nothing,
         Model::Pso => FenceEffect::StoreBarrier,
     };
-    match fence {
-        fence if fence.is_full() => FenceEffect::Drain,
-        Fence::Sfence
-        | Fence::Eieio
-        | Fence::DmbSt
-        | Fence::DsbSt
-        | Fence::Lwsync
-        | Fence::C11(Order::Release | Order::AcqRel) => weak,
+    match fence.orders() {
+        _ if fence.is_full() => FenceEffect::Drain,
+        orders if orders.ww => weak,
         _ => FenceEffect::Nothing,
     }
 }

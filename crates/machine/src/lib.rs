@@ -1,6 +1,6 @@
 //! Operational machines, and a stateful search over any machine.
 //!
-//! The pipeline inside this crate: [`code`] prepares a program (`live` finds what may be forgotten), `step` runs one
+//! The pipeline inside this crate: [`code`] prepares a program (what may be forgotten is said by `ir::live_registers`), `step` runs one
 //! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
 //! `symmetry` makes one state of those that differ only in which thread is where, [`search`] visits all states of any
 //! `machine` and keeps them in a `store`, [`plain`] replays what was found,
@@ -20,7 +20,6 @@ pub mod code;
 mod config;
 pub mod guided;
 mod intern;
-mod live;
 pub mod local;
 mod machine;
 pub mod plain;

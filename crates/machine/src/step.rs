@@ -160,7 +160,7 @@ impl<'c> Steps<'c> {
             || self.config.promising && status == Status::Failed(FaultKind::Assertion);
         let at = if goes_on { frame.pc } else { length };
         let live = self.code.live(frame.function, at);
-        for (reg, value) in (0u32..).zip(&mut frame.regs) {
+        for (reg, value) in (0u32..).map(Reg).zip(&mut frame.regs) {
             if !live.contains(reg) {
                 *value = Value::ZERO;
             }
@@ -428,7 +428,7 @@ impl<'c> Steps<'c> {
         // The caller keeps what it needs after the call.
         let frame = local.top_mut();
         let live = self.code.live(frame.function, frame.pc + 1);
-        for (reg, value) in (0u32..).zip(&mut frame.regs) {
+        for (reg, value) in (0u32..).map(Reg).zip(&mut frame.regs) {
             if !live.contains(reg) {
                 *value = Value::ZERO;
             }

@@ -5,7 +5,7 @@
 //! both of them; `B` (branches) is empty, because branches are not events. In a model whose first word is `C`, `A` is
 //! the set of atomic accesses, elsewhere it is AArch64's acquire.
 
-use fencepost_ir::{Accesses, Event, EventKind, Execution, Fence, Kernel, Order, Relation, Role};
+use fencepost_ir::{Event, EventKind, Execution, Fence, Kernel, Order, Relation, Role};
 
 /// A set of events that is given, not defined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -114,19 +114,6 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("V", BaseSet::Volatile),
     ("NoRet", BaseSet::NoReturn),
     ("NonTemporal", BaseSet::NonTemporal),
-    ("SYNC", BaseSet::Kind(Fence::Sync)),
-    ("LWSYNC", BaseSet::Kind(Fence::Lwsync)),
-    ("EIEIO", BaseSet::Kind(Fence::Eieio)),
-    ("ISYNC", BaseSet::Kind(Fence::Isync)),
-    ("MFENCE", BaseSet::Kind(Fence::Mfence)),
-    ("LFENCE", BaseSet::Kind(Fence::Lfence)),
-    ("SFENCE", BaseSet::Kind(Fence::Sfence)),
-    ("DMB.SY", BaseSet::Kind(Fence::DmbSy)),
-    ("DMB.LD", BaseSet::Kind(Fence::DmbLd)),
-    ("DMB.ST", BaseSet::Kind(Fence::DmbSt)),
-    ("DSB.SY", BaseSet::Kind(Fence::DsbSy)),
-    ("DSB.LD", BaseSet::Kind(Fence::DsbLd)),
-    ("DSB.ST", BaseSet::Kind(Fence::DsbSt)),
     ("DMB.ISH", BaseSet::Never),
     ("DMB.ISHLD", BaseSet::Never),
     ("DMB.ISHST", BaseSet::Never),
@@ -139,7 +126,6 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("DSB.OSH", BaseSet::Never),
     ("DSB.OSHLD", BaseSet::Never),
     ("DSB.OSHST", BaseSet::Never),
-    ("ISB", BaseSet::Kind(Fence::Isb)),
     ("EX", BaseSet::Reservation),
     // All effects are explicit here.
     ("Exp", BaseSet::Memory),
@@ -149,29 +135,6 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("Rel", BaseSet::Ordered(Order::Release)),
     ("AcqRel", BaseSet::Ordered(Order::AcqRel)),
     ("Sc", BaseSet::Ordered(Order::SeqCst)),
-    ("Fence.r.r", BaseSet::Kind(Fence::RiscV(Accesses::Reads, Accesses::Reads))),
-    ("Fence.r.w", BaseSet::Kind(Fence::RiscV(Accesses::Reads, Accesses::Writes))),
-    ("Fence.r.rw", BaseSet::Kind(Fence::RiscV(Accesses::Reads, Accesses::All))),
-    ("Fence.w.r", BaseSet::Kind(Fence::RiscV(Accesses::Writes, Accesses::Reads))),
-    ("Fence.w.w", BaseSet::Kind(Fence::RiscV(Accesses::Writes, Accesses::Writes))),
-    ("Fence.w.rw", BaseSet::Kind(Fence::RiscV(Accesses::Writes, Accesses::All))),
-    ("Fence.rw.r", BaseSet::Kind(Fence::RiscV(Accesses::All, Accesses::Reads))),
-    ("Fence.rw.w", BaseSet::Kind(Fence::RiscV(Accesses::All, Accesses::Writes))),
-    ("Fence.rw.rw", BaseSet::Kind(Fence::RiscV(Accesses::All, Accesses::All))),
-    ("Fence.tso", BaseSet::Kind(Fence::RiscVTso)),
-    ("Fence.i", BaseSet::Kind(Fence::RiscVI)),
-    ("Rmb", BaseSet::Kind(Fence::Kernel(Kernel::Rmb))),
-    ("Wmb", BaseSet::Kind(Fence::Kernel(Kernel::Wmb))),
-    ("Mb", BaseSet::Kind(Fence::Kernel(Kernel::Mb))),
-    ("Barrier", BaseSet::Kind(Fence::Kernel(Kernel::Barrier))),
-    ("Before-atomic", BaseSet::Kind(Fence::Kernel(Kernel::BeforeAtomic))),
-    ("After-atomic", BaseSet::Kind(Fence::Kernel(Kernel::AfterAtomic))),
-    ("After-spinlock", BaseSet::Kind(Fence::Kernel(Kernel::AfterSpinlock))),
-    ("After-unlock-lock", BaseSet::Kind(Fence::Kernel(Kernel::AfterUnlockLock))),
-    ("After-srcu-read-unlock", BaseSet::Kind(Fence::Kernel(Kernel::AfterSrcuReadUnlock))),
-    ("Rcu-lock", BaseSet::Kind(Fence::Kernel(Kernel::RcuLock))),
-    ("Rcu-unlock", BaseSet::Kind(Fence::Kernel(Kernel::RcuUnlock))),
-    ("Sync-rcu", BaseSet::Kind(Fence::Kernel(Kernel::SyncRcu))),
     ("Srcu-lock", BaseSet::Role(Role::SrcuLock)),
     ("Srcu-unlock", BaseSet::Role(Role::SrcuUnlock)),
     ("Sync-srcu", BaseSet::Role(Role::SyncSrcu)),

@@ -13,6 +13,7 @@ use crate::ast::{Expr, Name, Question, Role, Statement};
 use crate::base::{BaseSet, RELATIONS, SETS};
 use crate::graph::{Graph, Node, NodeId, Sort};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
+use fencepost_ir::fence::TABLE;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -208,6 +209,10 @@ impl<'l> Lowerer<'l> {
             let base = if language && name == "A" { BaseSet::Atomic } else { base };
             let node = self.graph.add(Node::Set(base));
             scope = self.bind(scope, name, Meaning::Set(node));
+        }
+        for row in TABLE.iter().filter(|row| !row.cat.is_empty()) {
+            let node = self.graph.add(Node::Set(BaseSet::Kind(row.fence)));
+            scope = self.bind(scope, row.cat, Meaning::Set(node));
         }
         for &(name, base) in RELATIONS {
             let node = self.graph.add(Node::Relation(base));

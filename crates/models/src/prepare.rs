@@ -8,10 +8,10 @@
 use crate::mapping::{self, Mapping, Target};
 use crate::registry::Entry;
 use fencepost_diag::Diagnostic;
-use fencepost_ir::allocated::globalise_allocations;
 use fencepost_ir::nondet::{TooMany, split_choices};
 use fencepost_ir::pauses::leave_out_pauses;
 use fencepost_ir::sections::as_critical_sections;
+use fencepost_ir::tail_calls::jump_to_oneself;
 use fencepost_ir::{Ann, Instr, Language, ObjectId, Order, Program, bound_loops, globalise_locals_of_main};
 
 /// What an engine wants of a program.
@@ -23,29 +23,17 @@ pub struct Form {
     pub bound_loops: bool,
     /// Local objects of a C program's `main` become global ones: for engines that know no other objects.
     pub globalise_locals: bool,
-    /// So does memory that is allocated at most once. Uses after it is freed are not looked for then.
-    pub globalise_allocations: bool,
     /// Choices among many values are divided into intervals: for engines that list values.
     pub divide_choices: bool,
 }
 
 impl Form {
     /// For the explorer, and for the enumerator that checks it.
-    pub const EXPLORE: Form = Form {
-        lock_sections: true,
-        bound_loops: true,
-        globalise_locals: false,
-        globalise_allocations: false,
-        divide_choices: true,
-    };
+    pub const EXPLORE: Form =
+        Form { lock_sections: true, bound_loops: true, globalise_locals: false, divide_choices: true };
     /// For machines, and for reductions to the SC machine.
-    pub const STATES: Form = Form {
-        lock_sections: false,
-        bound_loops: false,
-        globalise_locals: true,
-        globalise_allocations: false,
-        divide_choices: true,
-    };
+    pub const STATES: Form =
+        Form { lock_sections: false, bound_loops: false, globalise_locals: true, divide_choices: true };
 }
 
 /// What the user asked for.
@@ -116,10 +104,8 @@ pub fn prepare(
     if form.globalise_locals && language == Language::C {
         program = globalise_locals_of_main(&program);
     }
-    if form.globalise_allocations {
-        program = globalise_allocations(&program);
-    }
     if form.bound_loops {
+        program = jump_to_oneself(&program);
         program = leave_out_pauses(&program);
         program = bound_loops(&program, options.unroll);
     }

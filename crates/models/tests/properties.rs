@@ -15,7 +15,7 @@ fn model(name: &str) -> Model {
 }
 
 fn fences() -> Vec<&'static str> {
-    Fence::ALL.iter().map(|f| f.name()).collect()
+    Fence::all().map(Fence::name).collect()
 }
 
 /// All consistent in `stronger` are consistent in `weaker`; at least some are, and some are not.

@@ -12,7 +12,7 @@ use crate::combine::Whole;
 use crate::findings::{ProblemKind, over};
 use crate::interpret::{Interpreter, Memory, Step, fault};
 use crate::run::{Pieces, Place, Register, Run, Undefined};
-use fencepost_ir::{Ann, EventKind, Instr, Location, Order, Span, Value, Width};
+use fencepost_ir::{Ann, EventKind, Instr, Location, Order, Span, Value, Width, wide};
 use fencepost_models::Model;
 
 /// The part of a cell that an access has.
@@ -24,6 +24,23 @@ struct Part {
     padding: bool,
 }
 
+impl Part {
+    /// What the cell has there, in the lowest bytes.
+    fn of(&self, cell: Value) -> u64 {
+        let mut bytes = wide::to_bytes(cell, self.place.width);
+        bytes.rotate_left(self.skipped as usize);
+        bytes[..8].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+    }
+
+    /// The cell with other bytes there; `None` if it cannot have them.
+    fn put(&self, cell: Value, value: u64) -> Option<Value> {
+        let mut bytes = wide::to_bytes(cell, self.place.width);
+        let (skipped, taken) = (self.skipped as usize, self.taken as usize);
+        bytes[skipped..skipped + taken].copy_from_slice(&value.to_le_bytes()[..taken]);
+        wide::from_bytes(&bytes, self.place.width)
+    }
+}
+
 fn annotation(instr: &Instr) -> Option<Ann> {
     match *instr {
         Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } | Instr::Store { ann, .. } => Some(ann),
@@ -32,7 +49,8 @@ fn annotation(instr: &Instr) -> Option<Ann> {
 }
 
 fn is_plain(instr: &Instr) -> bool {
-    annotation(instr).is_some_and(|ann| ann.order == Order::Plain && !ann.exclusive)
+    let is_plain = annotation(instr).is_some_and(|ann| ann.order == Order::Plain && !ann.exclusive);
+    is_plain && address(instr).1 <= Width::W64
 }
 
 fn low(bytes: u32) -> u64 {
@@ -199,7 +217,7 @@ impl Interpreter<'_> {
                     }
                     (false, false) => {
                         let cell = if padded { 0 } else { cell.0 };
-                        let bytes = cell >> (8 * part.skipped) & low(part.taken);
+                        let bytes = part.of(Value(cell)) & low(part.taken);
                         Some(Value(before.0 | bytes << (8 * pieces.done)))
                     }
                 }
@@ -236,8 +254,10 @@ impl Interpreter<'_> {
                 (false, true) if !part.padding => return fault(run, ProblemKind::Unsupported),
                 (false, missing) => {
                     let cell = if missing { 0 } else { cell.0 };
-                    let bytes = (value.0 >> (8 * done) & low(part.taken)) << (8 * part.skipped);
-                    Some(Value(cell & !(low(part.taken) << (8 * part.skipped)) | bytes))
+                    match part.put(Value(cell), value.0 >> (8 * done)) {
+                        Some(value) => Some(value),
+                        None => return fault(run, ProblemKind::Unsupported),
+                    }
                 }
             },
         };

@@ -3,7 +3,9 @@
 //! Shares nothing with that engine. Memory is a table from places to bytes, a byte that is not there has no value, and an
 //! object is an entry in a table of sizes as long as it lives.
 
-use fencepost_ir::{Callee, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, UnaryOp, Value, Width};
+use fencepost_ir::{
+    Callee, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, UnaryOp, Value, Width, wide,
+};
 use std::collections::HashMap;
 
 /// Steps after which the judge gives up.
@@ -90,7 +92,8 @@ impl Judge<'_> {
         for cell in &object.cells {
             let Some(value) = cell.init else { continue };
             for byte in 0..cell.width.bytes() {
-                self.bytes.insert((id, u64::from(cell.offset + byte)), (value.0 >> (8 * byte)) as u8);
+                let known = wide::to_bytes(value, cell.width)[byte as usize];
+                self.bytes.insert((id, u64::from(cell.offset + byte)), known);
             }
         }
     }
@@ -118,21 +121,24 @@ impl Judge<'_> {
     /// `None` is a mistake, `Some(None)` memory without a value.
     fn read(&self, addr: Operand, width: Width) -> Option<Option<Value>> {
         let (id, offset) = self.target(addr, width)?;
-        let mut word = 0u64;
-        for byte in 0..u64::from(width.bytes()) {
+        let mut bytes = [0; wide::BYTES as usize];
+        for (byte, place) in (0..u64::from(width.bytes())).zip(&mut bytes) {
             match self.bytes.get(&(id, offset + byte)) {
-                Some(&value) => word |= u64::from(value) << (8 * byte),
+                Some(&value) => *place = value,
                 None => return Some(None),
             }
         }
-        Some(Some(Value(word)))
+        // Two words that do not fit into one value are nothing that this judge follows.
+        Some(Some(wide::from_bytes(&bytes, width)?))
     }
 
     fn write(&mut self, addr: Operand, width: Width, value: Option<Value>) -> Option<()> {
         let (id, offset) = self.target(addr, width)?;
         for byte in 0..u64::from(width.bytes()) {
             match value {
-                Some(value) => self.bytes.insert((id, offset + byte), (value.0 >> (8 * byte)) as u8),
+                Some(value) => {
+                    self.bytes.insert((id, offset + byte), wide::to_bytes(value, width)[byte as usize])
+                }
                 None => self.bytes.remove(&(id, offset + byte)),
             };
         }

@@ -9,7 +9,9 @@
 
 use crate::findings::ProblemKind;
 use crate::scopes::{Joins, joins};
-use fencepost_ir::{Cell, FunctionId, Location, Object, ObjectId, Program, Span, ThreadId, Value, Width};
+use fencepost_ir::{
+    Cell, FunctionId, Location, Object, ObjectId, Program, Span, ThreadId, Value, Width, wide,
+};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -84,7 +86,8 @@ impl Thing {
             // Padding of what is declared is zero.
             return (self.zeroed || !self.object.cells.is_empty()).then_some(0);
         }
-        let known = cells.find_map(|c| c.init.map(|value| (value.0 >> (8 * (at - c.offset))) as u8));
+        let byte = |c: &Cell| c.init.map(|value| wide::to_bytes(value, c.width)[(at - c.offset) as usize]);
+        let known = cells.find_map(byte);
         known.or(self.zeroed.then_some(0))
     }
 }
@@ -282,8 +285,10 @@ impl<'p> World<'p> {
                 return cell.init.map(|value| width.zero_extend(value));
             }
             let bytes = (location.offset..location.offset + width.bytes()).map(|at| thing.first_byte(at));
-            let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
-            Some(Value(bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))))
+            let known: Vec<u8> = bytes.collect::<Option<_>>()?;
+            let mut bytes = [0; wide::BYTES as usize];
+            bytes[..known.len()].copy_from_slice(&known);
+            wide::from_bytes(&bytes, width)
         };
         self.look(location.object, value).flatten()
     }

@@ -88,7 +88,7 @@ pub(crate) fn object_name(objects: &[Object], index: usize) -> String {
 }
 
 pub(crate) fn bits(width: Width) -> u32 {
-    8 * width.bytes()
+    width.bits()
 }
 
 /// Cells of an object that make an array: of one width, one after the other.

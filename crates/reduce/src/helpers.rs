@@ -338,7 +338,7 @@ fn offset(layout: &Layout) -> Function {
 
 /// Figure 5: a store goes into the view, and to memory now or into the slot that is `lead` rounds ahead.
 fn update(layout: &Layout, bound: Bound, width: Width) -> Function {
-    let name = format!("tso_memory_update_{}", 8 * width.bytes());
+    let name = format!("tso_memory_update_{}", width.bits());
     let mut b = Builder::new(&name, &["tso_self", "offset", "address", "value"]);
     let (offset, address, value) = (Operand::Reg(Reg(1)), Operand::Reg(Reg(2)), Operand::Reg(Reg(3)));
     let view = b.private(offset);

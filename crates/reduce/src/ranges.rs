@@ -33,7 +33,7 @@ impl Range {
 
     /// What a value of a width can be once it fills a register.
     fn full(width: Width, extend: Extend) -> Range {
-        let bits = 8 * width.bytes();
+        let bits = width.bits();
         match extend {
             _ if bits == 64 => Range::between(i64::MIN, i64::MAX),
             Extend::Zero => Range::between(0, (1 << bits) - 1),
@@ -50,7 +50,7 @@ impl Range {
         let full = Range::full(width, extend);
         match self.is_within(&full) {
             true => self,
-            false => Range { zeros: self.zeros.min(8 * width.bytes() - 1), objects: self.objects, ..full },
+            false => Range { zeros: self.zeros.min(width.bits() - 1), objects: self.objects, ..full },
         }
     }
 
@@ -226,7 +226,7 @@ impl Ranges {
             And => a.zeros.max(b.zeros),
             _ => 0,
         }
-        .min(8 * width.bytes() - 1);
+        .min(width.bits() - 1);
         // What wraps around, or is cut before the operation, may be anything.
         let signed = Range::full(width, Extend::Sign);
         let fits = a.is_within(&signed) && b.is_within(&signed);

@@ -128,7 +128,7 @@ fn derived(function: &Function, object: usize) -> Vec<Vec<bool>> {
                 | Instr::Spawn { dst: Some(dst), .. } => after[dst.0 as usize] = false,
                 _ => {}
             }
-            for to in successors(instr, at) {
+            for to in instr.successors(at as u32).map(|to| to as usize) {
                 for (known, new) in before[to].iter_mut().zip(&after) {
                     changed |= *new && !*known;
                     *known |= new;
@@ -139,63 +139,17 @@ fn derived(function: &Function, object: usize) -> Vec<Vec<bool>> {
     before
 }
 
-/// Where control may go after instruction `at`.
-fn successors(instr: &Instr, at: usize) -> Vec<usize> {
-    match instr {
-        Instr::Return(_) | Instr::Exit(_) | Instr::Halt | Instr::Fail { .. } | Instr::Cut => Vec::new(),
-        Instr::Jump(to) => vec![to.0 as usize],
-        Instr::Branch { then_to, else_to, .. } => vec![then_to.0 as usize, else_to.0 as usize],
-        _ => vec![at + 1],
-    }
-}
-
 /// What an instruction reads; `None` for those that are not known here, which may do anything.
 fn operands(instr: &Instr) -> Option<Vec<Operand>> {
-    Some(match instr {
-        Instr::Assign { value, .. } => match *value {
-            Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => vec![a],
-            Rvalue::Binary(_, _, _, a, b) => vec![a, b],
-            Rvalue::Select(c, a, b) => vec![c, a, b],
-        },
-        Instr::Load { addr, .. } | Instr::Lock(addr) | Instr::Unlock(addr) => vec![*addr],
-        Instr::Store { addr, value, .. } => vec![*addr, *value],
-        Instr::Rmw { addr, operand, .. } => vec![*addr, *operand],
-        Instr::CompareExchange { addr, expected, desired, .. } => vec![*addr, *expected, *desired],
-        Instr::Branch { condition, .. } | Instr::Assume(condition) | Instr::Assert { condition, .. } => {
-            vec![*condition]
-        }
-        Instr::Call { callee, args, .. } | Instr::Spawn { callee, args, .. } => {
-            let mut operands = args.clone();
-            if let Callee::Pointer(pointer) = callee {
-                operands.push(*pointer);
-            }
-            operands
-        }
-        Instr::CopyLoad { addr, .. }
-        | Instr::ObjectSize { addr, .. }
-        | Instr::TryLock { addr, .. }
-        | Instr::Free(addr)
-        | Instr::Defined(addr)
-        | Instr::EndLocal(addr) => vec![*addr],
-        Instr::Alloc { size, .. } => vec![*size],
+    let mut operands = Vec::new();
+    match instr {
+        Instr::StoreExclusive { .. } | Instr::ThreadLocal { .. } => return None,
         Instr::Local { object, .. } => {
-            object.cells.iter().filter_map(|cell| cell.init).map(Operand::Const).collect()
+            operands.extend(object.cells.iter().filter_map(|cell| cell.init).map(Operand::Const));
         }
-        Instr::Await { addr, until, .. } => vec![*addr, until.operand],
-        Instr::AwaitRmw { addr, until, operand, .. } => vec![*addr, until.operand, *operand],
-        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => value.iter().copied().collect(),
-        Instr::Join { thread, .. } => vec![*thread],
-        Instr::Fence(_)
-        | Instr::Jump(_)
-        | Instr::Nondet { .. }
-        | Instr::Cut
-        | Instr::Halt
-        | Instr::Fail { .. }
-        | Instr::SelfThread { .. }
-        | Instr::AtomicBegin
-        | Instr::AtomicEnd => Vec::new(),
-        _ => return None,
-    })
+        _ => instr.for_each_operand(|operand| operands.push(operand)),
+    }
+    Some(operands)
 }
 
 struct Run {
@@ -312,7 +266,9 @@ fn reachable(function: &Function, from: u32) -> Vec<bool> {
         if std::mem::replace(&mut seen[at], true) {
             continue;
         }
-        open.extend(function.body.get(at).into_iter().flat_map(|instr| successors(instr, at)));
+        open.extend(
+            function.body.get(at).into_iter().flat_map(|i| i.successors(at as u32)).map(|to| to as usize),
+        );
     }
     seen
 }

@@ -272,7 +272,7 @@ impl Printer<'_> {
             Observable::Register { .. } => format!("(int64_t){}", self.final_name(seen).unwrap_or_default()),
             Observable::Memory { object, offset, width } => {
                 let cell = self.cell(object.0, offset, width);
-                format!("(int64_t)(int{}_t){cell}", 8 * width.bytes())
+                format!("(int64_t)(int{}_t){cell}", width.bits())
             }
         }
     }
@@ -292,7 +292,7 @@ const KEYWORDS: [&str; 12] =
     ["auto", "break", "case", "do", "else", "for", "goto", "if", "int", "main", "unused", "while"];
 
 fn unsigned(width: Width) -> String {
-    format!("uint{}_t", 8 * width.bytes())
+    format!("uint{}_t", width.bits())
 }
 
 fn labels(function: &Function) -> BTreeSet<u32> {
@@ -549,7 +549,7 @@ fn arm_size(width: Width) -> (&'static str, char) {
         Width::W8 => ("b", 'w'),
         Width::W16 => ("h", 'w'),
         Width::W32 => ("", 'w'),
-        Width::W64 => ("", 'x'),
+        Width::W64 | Width::W128 => ("", 'x'),
     }
 }
 
@@ -558,7 +558,7 @@ fn power_size(width: Width) -> char {
         Width::W8 => 'b',
         Width::W16 => 'h',
         Width::W32 => 'w',
-        Width::W64 => 'd',
+        Width::W64 | Width::W128 => 'd',
     }
 }
 
@@ -609,23 +609,8 @@ fn fence(fence: Fence) -> Result<String, String> {
             let order = word(order, Origin::Power)?.unwrap_or("memory_order_relaxed");
             return Ok(format!("atomic_thread_fence({order});"));
         }
-        Fence::Sync => "sync",
-        Fence::Lwsync => "lwsync",
-        Fence::Eieio => "eieio",
-        Fence::Isync => "isync",
-        Fence::Mfence => "mfence",
-        Fence::Lfence => "lfence",
-        Fence::Sfence => "sfence",
-        Fence::DmbSy => "dmb sy",
-        Fence::DmbLd => "dmb ld",
-        Fence::DmbSt => "dmb st",
-        Fence::DsbSy => "dsb sy",
-        Fence::DsbLd => "dsb ld",
-        Fence::DsbSt => "dsb st",
-        Fence::Isb => "isb",
-        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI | Fence::Kernel(_) => {
-            return Err(format!("the fence {}", fence.name()));
-        }
+        fence if !fence.row().text.is_empty() => fence.row().text,
+        _ => return Err(format!("the fence {}", fence.name())),
     };
     Ok(format!("__asm__ volatile(\"{instruction}\" : : : \"memory\");"))
 }

@@ -7,11 +7,12 @@
 //! two rows there are only lanes: there, in its own lane, stands the name of an arrow. Arrows may cross each other, at right
 //! angles.
 
-use fencepost_answer::picture::{Arrow, Kind, Picture};
+use fencepost_answer::picture::{Arrow, Box, Kind, Picture};
 
-/// Height of a box, distance of rows, the first row.
-const HEIGHT: usize = 36;
-const ROW: usize = 56;
+/// Height of a line of text in a box, what a box has beside its lines, the room below a box, the first row.
+pub const LINE: usize = 15;
+const FRAME: usize = 6;
+const ROOM: usize = 20;
 const TOP: usize = 70;
 /// Distance of lanes: more than the longest name is wide.
 const LANE: usize = 30;
@@ -19,7 +20,8 @@ const LANE: usize = 30;
 const MARGIN: usize = 18;
 /// Width of a character.
 const CHARACTER: f64 = 7.3;
-/// Boxes are as wide as the longest event, within limits.
+/// Boxes are as wide as the longest event, or as that much of a place, within limits.
+const PLACE: usize = 40;
 const NARROWEST: usize = 180;
 const WIDEST: usize = 420;
 
@@ -61,6 +63,8 @@ pub struct Layout {
     pub columns: Vec<usize>,
     /// The boxes.
     pub boxes: Vec<Rect>,
+    /// The lines in them: what happens, then where.
+    pub texts: Vec<[Vec<String>; 2]>,
     /// The arrows whose boxes are there.
     pub routes: Vec<Route>,
     /// The width of the picture.
@@ -77,9 +81,22 @@ pub fn threads(picture: &Picture) -> Vec<u32> {
     threads
 }
 
-/// How many characters fit into a box of that width.
-pub fn fitting(width: usize) -> usize {
-    ((width - 12) as f64 / CHARACTER) as usize
+/// A text in lines that fit into a box of that width: parted at spaces, and elsewhere only where there is none.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let fits = ((width - 12) as f64 / CHARACTER) as usize;
+    let mut lines = Vec::new();
+    let mut rest = text.trim_end();
+    while let Some((end, _)) = rest.char_indices().nth(fits) {
+        let space = if rest[end..].starts_with(' ') { Some(end) } else { rest[..end].rfind(' ') };
+        let (line, next) = match space.filter(|&at| at > 0) {
+            Some(space) => (&rest[..space], &rest[space + 1..]),
+            None => rest.split_at(end),
+        };
+        lines.push(line.to_string());
+        rest = next;
+    }
+    lines.push(rest.to_string());
+    lines
 }
 
 /// An arrow on its way: its gutter, which is the one before the column of that number, its lane in it, and the sides that it
@@ -101,7 +118,8 @@ impl Layout {
             threads.iter().position(|&t| t == thread).unwrap_or(0)
         };
         let planned = plan(picture, &column);
-        let longest = picture.boxes.iter().map(|step| step.event.chars().count()).max().unwrap_or(0);
+        let length = |step: &Box| step.event.chars().count().max(step.place.chars().count().min(PLACE));
+        let longest = picture.boxes.iter().map(length).max().unwrap_or(0);
         let wide = ((longest as f64 * CHARACTER) as usize + 14).clamp(NARROWEST, WIDEST);
         let lanes = |gutter: usize| {
             planned.iter().filter(|p| p.gutter == gutter).map(|p| p.lane + 1).max().unwrap_or(0)
@@ -110,8 +128,19 @@ impl Layout {
             (0..=threads.len()).map(|gutter| 2 * MARGIN + lanes(gutter) * LANE).collect();
         let left = |column: usize| gutters[..=column].iter().sum::<usize>() + column * wide;
         let columns: Vec<usize> = (0..threads.len()).map(left).collect();
-        let place = |row: usize| Rect { x: columns[column(row)], y: TOP + row * ROW, w: wide, h: HEIGHT };
-        let boxes: Vec<Rect> = (0..picture.boxes.len()).map(place).collect();
+        let texts: Vec<[Vec<String>; 2]> = picture
+            .boxes
+            .iter()
+            .map(|step| [wrapped(&step.event, wide), wrapped(&step.place, wide)])
+            .collect();
+        let mut y = TOP;
+        let place = |(row, [event, place]): (usize, &[Vec<String>; 2])| {
+            let rect =
+                Rect { x: columns[column(row)], y, w: wide, h: FRAME + LINE * (event.len() + place.len()) };
+            y += rect.h + ROOM;
+            rect
+        };
+        let boxes: Vec<Rect> = texts.iter().enumerate().map(place).collect();
         let ports = Ports::new(&planned);
         let route = |(number, plan): (usize, &Planned)| {
             let end = |row: usize, right: bool, entering: bool| {
@@ -123,16 +152,16 @@ impl Layout {
             let start = if plan.gutter == 0 { MARGIN } else { start };
             let lane = start + plan.lane * LANE + LANE / 2;
             let Arrow { from, to, kind, on_cycle } = plan.arrow;
-            let gap = TOP + from.min(to) * ROW + HEIGHT;
+            let gap = boxes[from.min(to)].y + boxes[from.min(to)].h;
             let (w, h) = (6 * kind.name().len() + 2, 12);
-            let label = Rect { x: lane - w / 2, y: gap + (ROW - HEIGHT - h) / 2, w, h };
+            let label = Rect { x: lane - w / 2, y: gap + (ROOM - h) / 2, w, h };
             let [out, into] = plan.sides;
             Route { from: end(from, out, false), to: end(to, into, true), lane, label, kind, on_cycle }
         };
         let routes = planned.iter().enumerate().map(route).collect();
         let width = gutters.iter().sum::<usize>() + threads.len() * wide;
-        let legend = TOP + picture.boxes.len() * ROW + 10;
-        Layout { threads, columns, boxes, routes, width, legend }
+        let legend = y + 10;
+        Layout { threads, columns, boxes, texts, routes, width, legend }
     }
 }
 
@@ -192,7 +221,6 @@ impl Ports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_answer::picture::Box;
     use fencepost_diag::Span;
 
     /// A picture of that many threads and events with arrows all over it.
@@ -263,6 +291,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn long_texts_go_on_in_the_next_line() {
+        let text = "31: atomic_compare_exchange_strong_explicit(&queue->cells[position & mask].sequence, &expected, next, a, b)";
+        let lines = wrapped(text, 320);
+        assert_eq!(lines.join(" "), text);
+        assert!(lines.len() > 2 && lines.iter().all(|line| line.chars().count() <= 42), "{lines:?}");
+        assert_eq!(wrapped(&"\u{e4}".repeat(50), 320).concat(), "\u{e4}".repeat(50));
+        assert_eq!(wrapped("", 320), [""]);
     }
 
     #[test]

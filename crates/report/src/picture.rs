@@ -2,7 +2,7 @@
 //! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own (`layout`).
 
 use crate::events::escape_markup;
-use crate::layout::{Layout, Rect, Route, fitting, threads};
+use crate::layout::{LINE, Layout, Rect, Route, threads};
 use fencepost_answer::picture::{Kind, Picture};
 use std::fmt::Write;
 
@@ -92,17 +92,17 @@ pub fn svg(picture: &Picture) -> String {
         let _ = writeln!(
             out,
             "<g class=\"event\" data-thread=\"{}\" data-at=\"{}\"><rect x=\"{x}\" y=\"{y}\" width=\"{w}\" \
-                height=\"{h}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n\
-                <text x=\"{}\" y=\"{}\" fill=\"#555\">{}</text></g>",
-            step.thread,
-            step.span.start,
-            x + 6,
-            y + 15,
-            escape_markup(&clipped(&step.event, w)),
-            x + 6,
-            y + 30,
-            escape_markup(&clipped(&step.place, w))
+                height=\"{h}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"/>",
+            step.thread, step.span.start
         );
+        let [event, place] = &layout.texts[row];
+        let colors =
+            event.iter().map(|line| (line, "")).chain(place.iter().map(|line| (line, " fill=\"#555\"")));
+        for (number, (line, color)) in colors.enumerate() {
+            let (x, y, line) = (x + 6, y + LINE * (number + 1), escape_markup(line));
+            let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\"{color}>{line}</text>");
+        }
+        out.push_str("</g>\n");
     }
     for route in &layout.routes {
         let (Rect { x, y, w, h }, kind) = (route.label, route.kind);
@@ -143,15 +143,6 @@ fn arrow(route: &Route) -> String {
         "<path d=\"M{x1} {y1} H{near} Q{lane} {y1} {lane} {first} V{last} Q{lane} {y2} {far} {y2} H{x2}\" \
             fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
     )
-}
-
-/// What fits into a box.
-fn clipped(text: &str, width: usize) -> String {
-    let fits = fitting(width);
-    if text.chars().count() <= fits {
-        return text.to_string();
-    }
-    text.chars().take(fits - 3).collect::<String>() + "..."
 }
 
 fn escape_dot(text: &str) -> String {

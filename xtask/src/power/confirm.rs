@@ -4,7 +4,8 @@
 
 use super::{Options, ROWS, Row, reduce, source};
 use fencepost_answer::trace::{Action, Event};
-use fencepost_contexts::{self as contexts, Execution, PowerRun};
+use fencepost_bmc::Verdict;
+use fencepost_bmc::power::{self as contexts, Execution, PowerRun};
 use fencepost_diag::{SourceFile, Span};
 use fencepost_explore::{Finding, FindingKind, ModelName, explore};
 use fencepost_ir::{Language, Program};
@@ -169,16 +170,16 @@ fn follow(program: &Program, finding: &Finding, span: Span, options: &Options) -
     settings.limits.deadline = Some(Instant::now() + Duration::from_secs(options.seconds));
     let found = contexts::check(program, &settings, 1..=MOST_CONTEXTS).map_err(|e| e.what)?;
     match (found.verdict, found.run, found.found_at) {
-        (contexts::Verdict::Unsafe, Some(run), Some(least)) => {
+        (Verdict::Unsafe, Some(run), Some(least)) => {
             let PowerRun { active, init, commit, reach, ways, choices } = run;
             let plan = schedule::Schedule { active, init, commit, reach, ways, choices };
             let replayed = schedule::replay(&code, &plan)?;
             match replayed.places.iter().any(|place| place.span == span) {
-                true => Ok(least),
+                true => Ok(least.total as u32),
                 false => Err("it fails elsewhere on the machine".into()),
             }
         }
-        (contexts::Verdict::Safe, ..) => Err(why_refused(&threads, &paths)),
+        (Verdict::Safe, ..) => Err(why_refused(&threads, &paths)),
         _ => Err("no answer in time".into()),
     }
 }

@@ -1,11 +1,11 @@
 //! Random programs of two and three threads with up to three statements each: final states of the POWER machine and of the
 //! encoding, for each number of contexts.
 
-#[path = "../../../crates/contexts/tests/support/mod.rs"]
+#[path = "../../../crates/bmc/tests/power/support.rs"]
 pub mod support;
 
 use fencepost_answer::StopReason;
-use fencepost_contexts::{Options, states_up_to};
+use fencepost_bmc::power::{Options, states_up_to};
 use fencepost_machine::power;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};

@@ -2,7 +2,8 @@
 #![allow(dead_code)]
 
 use fencepost_answer::{FindingKind, Severity};
-use fencepost_axiom::{self as axiom, Outcome, Refused, Verdict};
+use fencepost_axiom::{self as axiom, Refused, Wrong};
+use fencepost_bmc::{Outcome, Verdict};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
 use fencepost_ir::Compiled;
@@ -503,7 +504,7 @@ pub fn answered(
     name: &str,
     model: &Model,
     options: &axiom::Options<'_>,
-) -> Result<Outcome, String> {
+) -> Result<Outcome<Wrong>, String> {
     let prepared = prepared(compiled, name, FORM);
     let outcome = axiom::check(&prepared.program, model, options).map_err(|refused| match refused {
         Refused::Program(what, _) => what,
@@ -519,10 +520,10 @@ pub fn answered(
 }
 
 /// What was found as `naive` wants it.
-fn recorded(outcome: &Outcome) -> Recorded<'_> {
-    let found = outcome.finding.as_ref().expect("something was found");
-    let kind = found.wrong.kind();
+fn recorded(outcome: &Outcome<Wrong>) -> Recorded<'_> {
+    let kind = outcome.finding.as_ref().expect("something was found").kind;
+    let found = outcome.run.as_ref().expect("an execution");
     let expected = [ProblemKind::DataRace, ProblemKind::Assertion, ProblemKind::OutOfBounds];
-    assert!(expected.contains(&kind), "{:?} is not expected here", found.wrong);
+    assert!(expected.contains(&kind), "{kind:?} is not expected here");
     Recorded { kind, sites: found.places.clone(), execution: &found.execution, dependencies: true }
 }

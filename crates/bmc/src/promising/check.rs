@@ -2,16 +2,18 @@
 
 use super::encode::{Encoding, encode};
 use super::lift::{Run, lift};
-use super::{Active, Bounds, Certify, Unsupported};
-use crate::aig::{Lit, Values};
-use crate::check::{Finding, Statistics, Verdict};
+use super::{Active, Bounds, Certify};
+use crate::aig::{Graph, Lit, Values};
 use crate::finals::Finals;
-use crate::lift::{Mistake, mistake};
-use crate::limits::{Limits, StopReason};
-use crate::solver::{Answer, Solver};
-use crate::symbolic::{self, EventKind, Failed, Fault, FaultKind, InstanceId, Unrolled, unroll};
-use fencepost_diag::Span;
-use fencepost_ir::{Program, Property, Quantifier, Value};
+use crate::formula;
+use crate::lift::mistake;
+use crate::limits::StopReason;
+use crate::outcome::{Asked, Failed, Finding, Outcome, Progress, Unsupported, Verdict, Why};
+use crate::query::{Ordering, Query};
+use crate::solver::Solver;
+use crate::symbolic::{self, EventKind, Fault, FaultKind, InstanceId, Unrolled, unroll};
+use fencepost_answer::FindingKind;
+use fencepost_ir::{Program, Property, Value};
 use std::collections::BTreeSet;
 
 /// K of the small formulas; those behind them have three times as much each.
@@ -31,15 +33,6 @@ pub enum Ends {
 /// Does a run again elsewhere; an error says why it cannot be done, or that it ends otherwise.
 pub type Confirm<'c> = dyn FnMut(&Run, Ends) -> Result<(), String> + 'c;
 
-/// A bound that was asked about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Asked {
-    /// K.
-    pub total: usize,
-    /// Promises.
-    pub promises: usize,
-}
-
 /// How to check.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -50,40 +43,17 @@ pub struct Options<'a> {
     /// Only runs of one thread and of two, where many have fences: a trial.
     pub few: bool,
     /// Is told about each bound that is tried.
-    pub progress: Option<&'a dyn Fn(Asked, Statistics)>,
+    pub progress: Option<Progress<'a>>,
 }
 
-/// The outcome of a check.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
-    /// The answer.
-    pub verdict: Verdict,
-    /// The unroll bound cut something off.
-    pub cut: bool,
-    /// Some run may use up K: with a larger K there might be others.
-    pub spent: bool,
-    /// Some run makes all promises that are allowed: with more there might be others.
-    pub promised: bool,
-    /// The last bounds within which it is known that nothing goes wrong.
-    pub completed: Option<Asked>,
-    /// The limit that ended the search.
-    pub stop: Option<StopReason>,
-    /// Why there is no answer, in words.
-    pub reason: Option<String>,
-    /// What went wrong.
-    pub finding: Option<Finding>,
-    /// The run that shows it, confirmed.
-    pub run: Option<Run>,
-    /// Why a run of the formula was not confirmed. That is a mistake of ours, and there is no answer.
-    pub unconfirmed: Option<String>,
-    /// It was one of a formula that may have runs too many, so that it is no mistake.
-    pub loose: bool,
+/// What comes of a question.
+enum Found {
+    /// Nothing that ends the search.
+    Nothing,
+    /// The outcome is final.
+    Answer,
     /// A run comes to a message with more bits than the formula has.
-    large: bool,
-    /// Nothing goes wrong with as many promises, for any K.
-    any_total: bool,
-    /// Figures of the last formula.
-    pub statistics: Statistics,
+    Wide,
 }
 
 /// Checks a program under the promising semantics, strong consistency. First without promises and with a small K, then with more.
@@ -91,25 +61,26 @@ pub fn check(
     program: &Program,
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
-) -> Result<Outcome, Unsupported> {
-    let mut outcome = Outcome {
-        verdict: Verdict::Unknown,
-        cut: false,
-        spent: false,
-        promised: false,
-        completed: None,
-        stop: None,
-        reason: None,
-        finding: None,
-        run: None,
-        unconfirmed: None,
-        loose: false,
-        large: false,
-        any_total: false,
-        statistics: Statistics::default(),
-    };
-    if find_in_few(program, options, confirm, &mut outcome)? || options.few {
-        return Ok(outcome);
+) -> Result<Outcome<Run>, Unsupported> {
+    let mut outcome = Outcome::default();
+    match search(program, options, confirm, &mut outcome) {
+        Ok(()) => Ok(outcome),
+        Err(Failed::Unsupported(unsupported)) => Err(unsupported),
+        Err(Failed::Stopped(reason)) => {
+            outcome.unknown(Why::Limit(reason));
+            Ok(outcome)
+        }
+    }
+}
+
+fn search(
+    program: &Program,
+    options: &Options<'_>,
+    confirm: &mut Confirm<'_>,
+    outcome: &mut Outcome<Run>,
+) -> Result<(), Failed> {
+    if find_in_few(program, options, confirm, outcome) || options.few {
+        return Ok(());
     }
     let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));
     let rungs = ladder(options.bounds);
@@ -121,34 +92,29 @@ pub fn check(
             let mut options = options.unrolled(unroll);
             (options.bounds.certify, options.bounds.narrow) = (certify, narrow);
             let last = rung[rung.len() - 1];
-            let mut query = match Query::new(program, &options, last, Active::All) {
-                Ok(query) => query,
-                Err(Failed::Stopped(reason)) => {
-                    outcome.stopped(reason);
-                    return Ok(outcome);
+            let mut messages = messages(program, &options, last, Active::All, confirm)?;
+            let found = messages.answer_all(rung, options.progress, outcome);
+            outcome.statistics = messages.statistics();
+            match found? {
+                Found::Nothing => {}
+                Found::Wide => {
+                    narrow = None;
+                    continue;
                 }
-                Err(Failed::Unsupported { what, span }) => return Err(Unsupported { what, span }),
-            };
-            let mut done = query.answer_all(rung, &options, confirm, &mut outcome);
-            if outcome.large {
-                (outcome.large, outcome.any_total, narrow) = (false, false, None);
-                continue;
-            }
-            if outcome.unconfirmed.is_some() && certify == Certify::Loosely && last.promises > 0 {
                 // It may be one of the runs that a loose formula has too many; so the whole formula is asked.
-                (outcome.unconfirmed, outcome.reason) = (None, None);
-                certify = Certify::Always;
-                continue;
+                Found::Answer if outcome.is_refused() && certify == Certify::Loosely && last.promises > 0 => {
+                    outcome.why = None;
+                    certify = Certify::Always;
+                    continue;
+                }
+                Found::Answer => return Ok(()),
             }
-            done = done || query.look_at_loops(last, options.bounds.views, &mut outcome);
+            messages.look_at_loops(last, outcome)?;
             let enough = unroll == most || !outcome.cut;
-            if !done && enough && number + 1 == rungs.len() {
-                done = query.look_at_bound(last, options.bounds.views, &mut outcome);
+            if enough && number + 1 == rungs.len() {
+                messages.look_at_bound(last, outcome)?;
             }
-            outcome.statistics = query.statistics();
-            if done {
-                return Ok(outcome);
-            }
+            outcome.statistics = messages.statistics();
             if enough {
                 break;
             }
@@ -156,8 +122,12 @@ pub fn check(
         }
         outcome.completed = rung.last().copied();
     }
-    outcome.conclude(program);
-    Ok(outcome)
+    // All bounds were tried, and nothing goes wrong.
+    outcome.verdict = Verdict::Safe;
+    if program.asks_for_a_state() && outcome.run.is_none() {
+        outcome.no_state();
+    }
+    Ok(())
 }
 
 /// Bits of values that a formula with promises has at first. If no run comes to a message with more, it has all runs: the first
@@ -192,10 +162,10 @@ fn find_in_few(
     program: &Program,
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
-    outcome: &mut Outcome,
-) -> Result<bool, Unsupported> {
+    outcome: &mut Outcome<Run>,
+) -> bool {
     let options = &options.unrolled(options.symbolic.unroll.min(FIRST_UNROLL));
-    let Ok(unrolled) = unroll(program, &options.symbolic) else { return Ok(false) };
+    let Ok(unrolled) = unroll(program, &options.symbolic) else { return false };
     let pairs = pairs(&unrolled);
     // One thread of each function.
     let mut alone: Vec<InstanceId> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
@@ -204,20 +174,19 @@ fn find_in_few(
     let one = alone.into_iter().map(|thread| (0, Active::One(thread)));
     let two = pairs.into_iter().map(|(a, b)| (PAIR_BOUND, Active::Two(a, b)));
     for (most, active) in one.chain(two) {
-        let asked = Asked { total: options.bounds.total.min(most), promises: 0 };
-        let Ok(mut query) = Query::new(program, options, asked, active) else { return Ok(false) };
+        let asked = Asked { total: options.bounds.total.min(most), ..Asked::default() };
+        let Ok(mut messages) = messages(program, options, asked, active, confirm) else { return false };
         let mut tried = outcome.clone();
-        let done = query.answer(asked, options.bounds.views, confirm, &mut tried);
-        if done && (tried.verdict == Verdict::Unsafe || tried.unconfirmed.is_some()) {
-            *outcome = tried;
-            outcome.statistics = query.statistics();
-            return Ok(true);
-        }
-        if done {
-            return Ok(false);
+        match messages.answer(asked, &mut tried) {
+            Ok(Found::Nothing) => {}
+            Ok(Found::Answer) if tried.verdict == Verdict::Unsafe || tried.is_refused() => {
+                *outcome = Outcome { statistics: messages.statistics(), ..tried };
+                return true;
+            }
+            _ => return false,
         }
     }
-    Ok(false)
+    false
 }
 
 /// Pairs of threads with fences, those that run different functions first.
@@ -262,10 +231,10 @@ fn ladder(bounds: Bounds) -> Vec<Vec<Asked>> {
     totals.push(bounds.total);
     let most = bounds.promises.min(bounds.total);
     let without = totals.iter().filter(|k| most == 0 || **k <= SMALL);
-    let mut all: Vec<Vec<Asked>> = without.map(|&total| vec![Asked { total, promises: 0 }]).collect();
+    let mut all: Vec<Vec<Asked>> = without.map(|&total| vec![Asked { total, ..Asked::default() }]).collect();
     for promises in 1..=most {
         let totals = totals.iter().filter(|k| **k >= promises);
-        all.push(totals.map(|&total| Asked { total, promises }).collect());
+        all.push(totals.map(|&total| Asked { total, promises, ..Asked::default() }).collect());
     }
     all
 }
@@ -294,17 +263,19 @@ pub fn final_states_within(
     totals: &[usize],
     confirm: &mut ConfirmWithin<'_>,
 ) -> Result<Result<Vec<States>, String>, Failed> {
-    let promises = options.bounds.promises;
-    let mut query =
-        Query::new(program, options, Asked { total: options.bounds.total, promises }, Active::All)?;
+    let most = Asked { total: options.bounds.total, promises: options.bounds.promises, ..Asked::default() };
+    let later = &mut |_: &Run, _| Ok(());
+    let mut query = messages(program, options, most, Active::All, later)?.query;
     let (mut states, mut within) = (BTreeSet::new(), Vec::new());
     for &total in totals {
-        let asked = Asked { total, promises };
-        while let Some((state, run)) = query.final_state(asked).map_err(Failed::Stopped)? {
-            if let Err(why) = confirm(&run, asked) {
+        let asked = Asked { total, ..most };
+        let mut assumed = query.order.within(asked);
+        assumed.push(!query.goals.limit);
+        assumed.extend(query.goals.finals.iter().flat_map(|finals| [finals.complete, finals.admitted]));
+        while let Some((state, values)) = query.next_state(&assumed)? {
+            if let Err(why) = confirm(&query.order.lift(&values, None), asked) {
                 return Ok(Err(why));
             }
-            query.exclude_state(&state);
             states.insert(state);
         }
         within.push(states.clone());
@@ -312,262 +283,91 @@ pub fn final_states_within(
     Ok(Ok(within))
 }
 
-/// An encoded program in a solver.
-struct Query<'p> {
+/// The events of a program, ordered by the messages that they read.
+struct Slots<'p> {
     program: &'p Program,
     unrolled: Unrolled,
     encoding: Encoding,
-    solver: Solver,
-    bad: Lit,
-    limit: Lit,
-    finals: Option<Finals>,
+    /// Most view switches, if they are bounded apart.
+    views: Option<usize>,
 }
 
-impl<'p> Query<'p> {
-    fn new(
-        program: &'p Program,
-        options: &Options<'_>,
-        asked: Asked,
-        active: Active,
-    ) -> Result<Query<'p>, Failed> {
-        // One for each promise, and one for the end or for each step.
-        let promises = asked.promises as u32;
-        let copies = if promises > 0 { promises + 1 } else { 0 };
-        let foreign = options.bounds.standard.filter(|_| promises > 0);
-        let copies_per_step = promises > 0 && options.bounds.certify == Certify::Always;
-        let mut unrolled =
-            unroll(program, &symbolic::Options { copies, copies_per_step, foreign, ..options.symbolic })?;
-        let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
-        let limits: Limits = options.symbolic.limits;
-        let encoding = encode(program, &mut unrolled, &bounds, active, limits)?;
-        let finals = match &program.property {
-            Property::Final(condition) => {
-                let mut finals =
-                    Finals::new(&mut unrolled, &mut |u, cell| encoding.last_value(u, cell), condition);
-                finals.complete = unrolled.graph.and(finals.complete, encoding.complete);
-                Some(finals)
-            }
-            Property::Assertions => None,
-        };
-        let (bad, limit) = faults(program, &mut unrolled, &encoding, finals.as_ref());
-        let mut solver = Solver::of_size(limits, unrolled.graph.len());
-        solver.require_all(&unrolled.graph, &encoding.formula).map_err(Failed::Stopped)?;
-        Ok(Query { program, unrolled, encoding, solver, bad, limit, finals })
-    }
+/// A formula, and whoever confirms what it has.
+struct Messages<'p, 'c> {
+    query: Query<Slots<'p>>,
+    confirm: &'c mut Confirm<'c>,
+    /// Nothing goes wrong with as many promises, for any K.
+    any_total: bool,
+}
 
-    fn statistics(&self) -> Statistics {
-        Statistics {
-            events: self.unrolled.events.len() as u64,
-            nodes: self.unrolled.graph.len() as u64,
-            variables: self.solver.variables(),
-            clauses: self.solver.clauses(),
-            conflicts: self.solver.conflicts(),
-            passes: u64::from(self.unrolled.passes),
+/// Encodes a program with these bounds.
+fn messages<'p, 'c>(
+    program: &'p Program,
+    options: &Options<'_>,
+    asked: Asked,
+    active: Active,
+    confirm: &'c mut Confirm<'_>,
+) -> Result<Messages<'p, 'c>, Failed> {
+    // One for each promise, and one for the end or for each step.
+    let promises = asked.promises as u32;
+    let copies = if promises > 0 { promises + 1 } else { 0 };
+    let copies_per_step = promises > 0 && options.bounds.certify == Certify::Always;
+    let foreign = options.bounds.standard.filter(|_| promises > 0);
+    let mut unrolled =
+        unroll(program, &symbolic::Options { copies, copies_per_step, foreign, ..options.symbolic })?;
+    let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
+    let limits = options.symbolic.limits;
+    let encoding = encode(program, &mut unrolled, &bounds, active, limits)?;
+    let finals = match &program.property {
+        Property::Final(condition) => {
+            let mut finals =
+                Finals::new(&mut unrolled, &mut |u, cell| encoding.last_value(u, cell), condition);
+            finals.complete = unrolled.graph.and(finals.complete, encoding.complete);
+            Some(finals)
         }
+        Property::Assertions => None,
+    };
+    // A fault counts where its thread has not stopped before it.
+    for fault in &mut unrolled.faults {
+        let first = unrolled.threads[fault.thread.0 as usize].events.start;
+        let last = fault.events_before.checked_sub(1);
+        let alive = last.map_or(Lit::TRUE, |last| encoding.alive[(first + last) as usize]);
+        fault.guard = unrolled.graph.and(fault.guard, alive);
+    }
+    let goals = unrolled.goals(finals);
+    let solver = Solver::of_size(limits, unrolled.graph.len());
+    let slots = Slots { program, unrolled, encoding, views: options.bounds.views };
+    Ok(Messages { query: Query::with(slots, goals, solver)?, confirm, any_total: false })
+}
+
+impl Slots<'_> {
+    fn lift(&self, values: &Values, fault: Option<&Fault>) -> Run {
+        lift(&self.unrolled, &self.encoding, values, fault)
     }
 
-    fn within(&self, asked: Asked, views: Option<usize>) -> Vec<Lit> {
-        let encoding = &self.encoding;
-        let mut within =
-            vec![!encoding.total.at_least(asked.total + 1), !encoding.promises.at_least(asked.promises + 1)];
-        within.extend(views.map(|views| !encoding.views.at_least(views + 1)));
-        within
-    }
-
-    /// Asks about bounds of one formula. True if the outcome is final.
-    fn answer_all(
-        &mut self,
-        rung: &[Asked],
-        options: &Options<'_>,
-        confirm: &mut Confirm<'_>,
-        outcome: &mut Outcome,
-    ) -> bool {
-        rung.iter().enumerate().any(|(number, &asked)| {
-            if let Some(progress) = options.progress {
-                progress(asked, self.statistics());
-            }
-            // With promises the formula has every K, and a proof without one is not longer than those for many.
-            if number == 1 && asked.promises > 0 && options.bounds.views.is_none() {
-                let most = rung[rung.len() - 1];
-                match self.without_total(asked.promises) {
-                    Some(Answer::Unsat) => outcome.any_total = true,
-                    Some(Answer::Sat(values)) if self.is_within(most, &values) => {
-                        return self.look_at(&values, confirm, outcome);
-                    }
-                    _ => {}
-                }
-            }
-            if outcome.any_total && number > 0 && number + 1 < rung.len() {
-                return false;
-            }
-            self.answer(asked, options.bounds.views, confirm, outcome)
-        })
-    }
-
-    /// Whether something goes wrong with so many promises, or something that cannot be followed is met, whatever K is. If a
-    /// state is asked for, K is asked for.
-    fn without_total(&mut self, promises: usize) -> Option<Answer> {
-        if matches!(&self.program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
-        {
-            return None;
-        }
-        let within = [!self.encoding.promises.at_least(promises + 1)];
-        let bad = self.unrolled.graph.or_all(&[self.bad, self.encoding.large, self.limit]);
-        let answer = self.solve(&within, bad);
-        if matches!(answer, Answer::Unsat) {
-            // So it need not be found out again within K.
-            self.solver.require(&self.unrolled.graph, &[!within[0], !bad]);
-        }
-        Some(answer)
-    }
-
-    /// A model in which something goes wrong is one within these bounds, so that there is no need to look for another one.
-    fn is_within(&self, asked: Asked, values: &Values) -> bool {
-        let wrong = values.of(self.bad) || values.of(self.encoding.large);
-        wrong && self.within(asked, None).into_iter().all(|lit| values.of(lit))
-    }
-
-    /// Asks about one pair of bounds. True if the outcome is final.
-    fn answer(
-        &mut self,
-        asked: Asked,
-        views: Option<usize>,
-        confirm: &mut Confirm<'_>,
-        outcome: &mut Outcome,
-    ) -> bool {
-        let within = self.within(asked, views);
-        let bad = self.unrolled.graph.or(self.bad, self.encoding.large);
-        let values = match self.solve(&within, bad) {
-            Answer::Stopped(reason) => return outcome.stopped(reason),
-            Answer::Unsat => {
-                return self.meets_limit(&within, outcome) || self.look_for_wanted(&within, confirm, outcome);
-            }
-            Answer::Sat(values) => values,
-        };
-        self.look_at(&values, confirm, outcome)
-    }
-
-    /// A model in which something goes wrong: true if the outcome is final.
-    fn look_at(&mut self, values: &Values, confirm: &mut Confirm<'_>, outcome: &mut Outcome) -> bool {
-        if values.of(self.encoding.large) {
-            outcome.large = true;
-            return true;
-        }
-        // Several things may go wrong in a model; which of them comes first in a run is not said there.
-        let mut faults: Vec<Option<Fault>> = self.faults(values).into_iter().map(Some).collect();
+    /// What goes wrong in a solution, with a run for each: several things may, and which of them comes first is not said there.
+    fn wrong<'s>(&'s self, values: &'s Values) -> impl Iterator<Item = (Finding, Run)> + 's {
+        let happens = |fault: &&Fault| values.of(fault.guard) && !matches!(fault.kind, FaultKind::Limit(_));
+        let mut faults: Vec<Option<&Fault>> = self.unrolled.faults.iter().filter(happens).map(Some).collect();
         if faults.is_empty() {
             faults.push(None);
         }
-        let mut refused = String::new();
-        for fault in faults {
-            let run = lift(&self.unrolled, &self.encoding, values, fault.as_ref());
-            match confirm(&run, Ends::Wrong) {
-                Ok(()) => {
-                    outcome.verdict = Verdict::Unsafe;
-                    outcome.finding = Some(self.finding(fault, values));
-                    outcome.run = Some(run);
-                    return true;
+        faults.into_iter().map(|fault| {
+            let finding = match fault {
+                None => Finding::final_condition("a final state violates the condition"),
+                Some(fault) => {
+                    let kind = mistake(self.program, &self.unrolled, values, &fault.kind);
+                    let kind = kind.map_or(FindingKind::Assertion, |(kind, _)| kind);
+                    Finding { kind, message: fault.message.clone(), span: fault.span, thread: None }
                 }
-                Err(why) => refused = why,
-            }
-        }
-        outcome.refused(refused, self.encoding.exact)
+            };
+            (finding, self.lift(values, fault))
+        })
     }
 
-    /// Nothing is wrong. If the program is asked for a final state: is there one? True if that is the answer, because nothing can
-    /// go wrong.
-    fn look_for_wanted(&mut self, within: &[Lit], confirm: &mut Confirm<'_>, outcome: &mut Outcome) -> bool {
-        let (Some(finals), Property::Final(condition)) = (&self.finals, &self.program.property) else {
-            return false;
-        };
-        if condition.quantifier != Quantifier::Exists || outcome.run.is_some() {
-            return false;
-        }
-        let mut assumed = within.to_vec();
-        assumed.extend([finals.complete, finals.admitted, finals.wanted]);
-        match self.solver.solve(&self.unrolled.graph, &assumed) {
-            Answer::Stopped(reason) => outcome.stopped(reason),
-            Answer::Unsat => false,
-            Answer::Sat(values) => {
-                let run = lift(&self.unrolled, &self.encoding, &values, None);
-                if let Err(why) = confirm(&run, Ends::Wanted) {
-                    return outcome.refused(why, self.encoding.exact);
-                }
-                outcome.run = Some(run);
-                let harmless = self.bad == Lit::FALSE && self.limit == Lit::FALSE;
-                if harmless {
-                    outcome.verdict = Verdict::Safe;
-                }
-                harmless
-            }
-        }
-    }
-
-    fn solve(&mut self, within: &[Lit], wanted: Lit) -> Answer {
-        let mut assumed = within.to_vec();
-        assumed.push(wanted);
-        self.solver.solve(&self.unrolled.graph, &assumed)
-    }
-
-    /// Nothing is wrong; does a run come to something that cannot be followed?
-    fn meets_limit(&mut self, within: &[Lit], outcome: &mut Outcome) -> bool {
-        match self.solve(within, self.limit) {
-            Answer::Stopped(reason) => return outcome.stopped(reason),
-            Answer::Unsat => return false,
-            Answer::Sat(_) => {}
-        }
-        outcome.reason = Some("something that cannot be followed here is reached".into());
-        true
-    }
-
-    /// Nothing is wrong; was a loop cut off? True if there was no time to tell. A thread that cannot fulfil a promise because a
-    /// loop is
-    /// cut off is no run at all, so with promises every loop that may be cut off counts.
-    fn look_at_loops(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
-        let cut = self.unrolled.rounds.last().cloned().unwrap_or_default();
-        if asked.promises > 0 {
-            outcome.cut = cut.iter().any(|lit| *lit != Lit::FALSE);
-            return false;
-        }
-        let cut = self.unrolled.graph.or_all(&cut);
-        let within = self.within(asked, views);
-        match self.solve(&within, cut) {
-            Answer::Stopped(reason) => return outcome.stopped(reason),
-            answer => outcome.cut = matches!(answer, Answer::Sat(_)),
-        }
-        false
-    }
-
-    /// Nothing is wrong; do the bounds matter? True if there was no time to tell.
-    ///
-    /// A bound matters not if no run comes so near to it that its next step could go beyond. View switches and promises are spent
-    /// one by one,
-    /// those of a certification together, at most one for each read of a thread; and every beginning of a run is one: a thread
-    /// can stop anywhere
-    /// if there are promises, and without promises go on without a switch, or stop at a read-modify-write. No thread promises
-    /// more than it writes.
-    fn look_at_bound(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
-        let within = self.within(asked, views);
-        let is_read = |kind: &EventKind| matches!(kind, EventKind::Read { .. });
-        let reads = self.count(is_read).max().unwrap_or(0);
-        let writes: usize = self.count(|kind| matches!(kind, EventKind::Write { .. })).sum();
-        let most = if asked.promises > 0 { reads.max(1) } else { 1 };
-        let near = (asked.total + 1).saturating_sub(most);
-        if !outcome.any_total {
-            match self.solve(&within, self.encoding.total.at_least(near)) {
-                Answer::Stopped(reason) => return outcome.stopped(reason),
-                answer => outcome.spent = matches!(answer, Answer::Sat(_)),
-            }
-        }
-        if asked.promises == 0 || asked.promises >= writes {
-            outcome.promised = asked.promises == 0 && asked.total > 0 && writes > 0;
-            return false;
-        }
-        match self.solve(&within, self.encoding.promises.at_least(asked.promises)) {
-            Answer::Stopped(reason) => return outcome.stopped(reason),
-            answer => outcome.promised = matches!(answer, Answer::Sat(_)),
-        }
-        false
+    /// A run was not confirmed: whatever else is known of the formula, it is no answer.
+    fn refused(&self, why: String) -> Why {
+        if self.encoding.exact { Why::Unconfirmed(why) } else { Why::Loose(why) }
     }
 
     /// How many events of a kind each thread has.
@@ -576,130 +376,203 @@ impl<'p> Query<'p> {
         let wanted = move |event: &u32| wanted(&self.unrolled.events[*event as usize].kind);
         threads.map(move |thread| thread.events.clone().filter(wanted).count())
     }
+}
 
-    fn faults(&self, values: &Values) -> Vec<Fault> {
-        let happens = |fault: &&Fault| {
-            values.of(fault.guard)
-                && !matches!(fault.kind, FaultKind::Limit(_))
-                && values.of(alive(&self.unrolled, &self.encoding, fault))
-        };
-        self.unrolled.faults.iter().filter(happens).cloned().collect()
+impl Ordering for Slots<'_> {
+    type Run = Run;
+
+    fn graph(&self) -> &Graph {
+        &self.unrolled.graph
     }
 
-    fn finding(&self, fault: Option<Fault>, values: &Values) -> Finding {
-        match fault {
-            Some(fault) => {
-                let kind =
-                    mistake(self.program, &self.unrolled, values, &fault.kind).unwrap_or(Mistake::Assertion);
-                Finding {
-                    kind,
-                    message: fault.message.clone(),
-                    span: fault.span,
-                    thread: None,
-                    at: Some((fault.function, fault.pc)),
+    fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.unrolled.graph
+    }
+
+    fn clauses(&self) -> &formula::Formula {
+        &self.encoding.formula
+    }
+
+    fn events(&self) -> (usize, u32) {
+        (self.unrolled.events.len(), self.unrolled.passes)
+    }
+
+    fn within(&mut self, asked: Asked) -> Vec<Lit> {
+        let encoding = &self.encoding;
+        let mut within =
+            vec![!encoding.total.at_least(asked.total + 1), !encoding.promises.at_least(asked.promises + 1)];
+        within.extend(self.views.map(|views| !encoding.views.at_least(views + 1)));
+        within
+    }
+
+    fn explain(&self, values: &Values, _: Asked) -> Result<(Finding, Run), Why> {
+        self.wrong(values).next().ok_or(Why::Unfollowed(None))
+    }
+}
+
+impl Messages<'_, '_> {
+    fn statistics(&self) -> crate::Statistics {
+        self.query.statistics()
+    }
+
+    /// Asks about bounds of one formula.
+    fn answer_all(
+        &mut self,
+        rung: &[Asked],
+        progress: Option<Progress<'_>>,
+        outcome: &mut Outcome<Run>,
+    ) -> Result<Found, StopReason> {
+        for (number, &asked) in rung.iter().enumerate() {
+            if let Some(progress) = progress {
+                progress(asked, self.statistics());
+            }
+            // With promises the formula has every K, and a proof without one is not longer than those for many.
+            if number == 1 && asked.promises > 0 && self.query.order.views.is_none() {
+                let most = rung[rung.len() - 1];
+                if let Some(values) = self.without_total(asked.promises)
+                    && self.is_within(most, &values)
+                {
+                    return Ok(self.look_at(&values, most, outcome));
                 }
             }
-            None => Finding {
-                kind: Mistake::FinalCondition,
-                message: Mistake::FinalCondition.describe().into(),
-                span: Span::default(),
-                thread: None,
-                at: None,
-            },
-        }
-    }
-
-    fn final_state(&mut self, asked: Asked) -> Result<Option<(Vec<Value>, Run)>, StopReason> {
-        let Some(finals) = &self.finals else { return Ok(None) };
-        let mut assumed = self.within(asked, None);
-        assumed.extend([finals.complete, finals.admitted, !self.limit]);
-        match self.solver.solve(&self.unrolled.graph, &assumed) {
-            Answer::Stopped(reason) => Err(reason),
-            Answer::Unsat => Ok(None),
-            Answer::Sat(values) => {
-                let state = finals.observed.iter().map(|word| word.evaluate(&values)).collect();
-                let run = lift(&self.unrolled, &self.encoding, &values, None);
-                Ok(Some((state, run)))
+            if self.any_total && number > 0 && number + 1 < rung.len() {
+                continue;
+            }
+            match self.answer(asked, outcome)? {
+                Found::Nothing => {}
+                found => return Ok(found),
             }
         }
+        Ok(Found::Nothing)
     }
 
-    fn exclude_state(&mut self, state: &[Value]) {
-        let Some(finals) = &self.finals else { return };
-        let graph = &mut self.unrolled.graph;
-        let differs: Vec<Lit> =
-            finals.observed.iter().zip(state).map(|(word, &value)| !word.is(graph, value)).collect();
-        self.solver.require(graph, &differs);
+    /// Whether something goes wrong with so many promises, or something that cannot be followed is met, whatever K is. If a
+    /// state is asked for, K is asked for.
+    fn without_total(&mut self, promises: usize) -> Option<Values> {
+        if self.query.goals.finals.as_ref().is_some_and(|finals| finals.sought) {
+            return None;
+        }
+        let within = !self.query.order.encoding.promises.at_least(promises + 1);
+        let (wrong, limit) = (self.wrong(), self.query.goals.limit);
+        let bad = self.query.order.graph_mut().or(wrong, limit);
+        let solution = self.query.ask(&[within, bad]).ok()?;
+        if solution.is_none() {
+            // So it need not be found out again within K.
+            self.query.require(&[!within, !bad]);
+            self.any_total = true;
+        }
+        solution
     }
-}
 
-impl Outcome {
-    fn stopped(&mut self, reason: StopReason) -> bool {
-        self.stop = Some(reason);
-        self.reason = Some(reason.describe().into());
-        true
+    /// Something goes wrong, or a message has too many bits.
+    fn wrong(&mut self) -> Lit {
+        let large = self.query.order.encoding.large;
+        self.query.order.graph_mut().or(self.query.goals.bad, large)
     }
 
-    /// A run of the formula was not confirmed: whatever else is known of the formula, it is no answer.
-    fn refused(&mut self, why: String, exact: bool) -> bool {
-        self.verdict = Verdict::Unknown;
-        let reason = match exact {
-            true => "a run of the encoding is none of the machine",
-            false => "what a promise publishes is not what the machine lets it publish",
+    /// A model in which something goes wrong is one within these bounds, so that there is no need to look for another one.
+    fn is_within(&mut self, asked: Asked, values: &Values) -> bool {
+        let wrong = values.of(self.query.goals.bad) || values.of(self.query.order.encoding.large);
+        wrong && self.query.order.within(asked).into_iter().all(|lit| values.of(lit))
+    }
+
+    /// Asks about one pair of bounds.
+    fn answer(&mut self, asked: Asked, outcome: &mut Outcome<Run>) -> Result<Found, StopReason> {
+        let wrong = self.wrong();
+        if let Some(values) = self.query.ask_within(asked, wrong)? {
+            return Ok(self.look_at(&values, asked, outcome));
+        }
+        // Nothing is wrong; does a run come to something that cannot be followed?
+        if self.query.ask_within(asked, self.query.goals.limit)?.is_some() {
+            outcome.unknown(Why::Unfollowed(None));
+            return Ok(Found::Answer);
+        }
+        self.look_for_wanted(asked, outcome)
+    }
+
+    /// A model in which something goes wrong.
+    fn look_at(&mut self, values: &Values, asked: Asked, outcome: &mut Outcome<Run>) -> Found {
+        let slots = &self.query.order;
+        if values.of(slots.encoding.large) {
+            return Found::Wide;
+        }
+        let mut refused = String::new();
+        for (finding, run) in slots.wrong(values) {
+            match (self.confirm)(&run, Ends::Wrong) {
+                Ok(()) => {
+                    outcome.wrong(asked, finding, Some(run));
+                    return Found::Answer;
+                }
+                Err(why) => refused = why,
+            }
+        }
+        outcome.unknown(slots.refused(refused));
+        Found::Answer
+    }
+
+    /// Nothing is wrong. If the program is asked for a final state: is there one? That is the answer if nothing can go wrong.
+    fn look_for_wanted(&mut self, asked: Asked, outcome: &mut Outcome<Run>) -> Result<Found, StopReason> {
+        let Some(finals) = self.query.goals.finals.as_ref().filter(|finals| finals.sought) else {
+            return Ok(Found::Nothing);
         };
-        self.reason = Some(reason.into());
-        self.loose = !exact;
-        self.unconfirmed = Some(why);
-        true
+        if outcome.run.is_some() {
+            return Ok(Found::Nothing);
+        }
+        let state = finals.state();
+        let mut assumed = self.query.order.within(asked);
+        assumed.extend(state);
+        let Some(values) = self.query.ask(&assumed)? else { return Ok(Found::Nothing) };
+        let run = self.query.order.lift(&values, None);
+        if let Err(why) = (self.confirm)(&run, Ends::Wanted) {
+            outcome.unknown(self.query.order.refused(why));
+            return Ok(Found::Answer);
+        }
+        outcome.run = Some(run);
+        if self.query.goals.bad == Lit::FALSE && self.query.goals.limit == Lit::FALSE {
+            outcome.verdict = Verdict::Safe;
+            return Ok(Found::Answer);
+        }
+        Ok(Found::Nothing)
     }
 
-    /// All bounds were tried, and nothing goes wrong.
-    fn conclude(&mut self, program: &Program) {
-        self.verdict = Verdict::Safe;
-        let wants = matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists);
-        if !wants || self.run.is_some() {
-            return;
-        }
-        let message = "no final state satisfies the condition";
-        if self.cut || self.spent || self.promised {
-            self.verdict = Verdict::Unknown;
-            return;
-        }
-        self.verdict = Verdict::Unsafe;
-        let (kind, span) = (Mistake::FinalCondition, Span::default());
-        self.finding = Some(Finding { kind, message: message.into(), span, thread: None, at: None });
+    /// Nothing is wrong; was a loop cut off? A thread that cannot fulfil a promise because a loop is cut off is no run at all, so
+    /// with promises every loop that may be cut off counts.
+    fn look_at_loops(&mut self, asked: Asked, outcome: &mut Outcome<Run>) -> Result<(), StopReason> {
+        let unrolled = &mut self.query.order.unrolled;
+        let cut = unrolled.rounds.last().cloned().unwrap_or_default();
+        outcome.cut = match asked.promises {
+            0 => {
+                let cut = unrolled.graph.or_all(&cut);
+                self.query.ask_within(asked, cut)?.is_some()
+            }
+            _ => cut.iter().any(|lit| *lit != Lit::FALSE),
+        };
+        Ok(())
     }
-}
 
-/// Where the thread of a fault has not stopped before it.
-fn alive(unrolled: &Unrolled, encoding: &Encoding, fault: &Fault) -> Lit {
-    let first = unrolled.threads[fault.thread.0 as usize].events.start;
-    match fault.events_before.checked_sub(1) {
-        Some(last) => encoding.alive[(first + last) as usize],
-        None => Lit::TRUE,
-    }
-}
-
-/// Something goes wrong; something is met that cannot be followed.
-fn faults(
-    program: &Program,
-    unrolled: &mut Unrolled,
-    encoding: &Encoding,
-    finals: Option<&Finals>,
-) -> (Lit, Lit) {
-    let (mut bad, mut limit) = (Vec::new(), Vec::new());
-    for fault in unrolled.faults.clone() {
-        let alive = alive(unrolled, encoding, &fault);
-        let here = unrolled.graph.and(fault.guard, alive);
-        match fault.kind {
-            FaultKind::Limit(_) => limit.push(here),
-            _ => bad.push(here),
+    /// Nothing is wrong; do the bounds matter?
+    ///
+    /// A bound matters not if no run comes so near to it that its next step could go beyond. View switches and promises are spent
+    /// one by one,
+    /// those of a certification together, at most one for each read of a thread; and every beginning of a run is one: a thread
+    /// can stop anywhere
+    /// if there are promises, and without promises go on without a switch, or stop at a read-modify-write. No thread promises
+    /// more than it writes.
+    fn look_at_bound(&mut self, asked: Asked, outcome: &mut Outcome<Run>) -> Result<(), StopReason> {
+        let slots = &self.query.order;
+        let reads = slots.count(|kind| matches!(kind, EventKind::Read { .. })).max().unwrap_or(0);
+        let writes: usize = slots.count(|kind| matches!(kind, EventKind::Write { .. })).sum();
+        let most = if asked.promises > 0 { reads.max(1) } else { 1 };
+        let near = slots.encoding.total.at_least((asked.total + 1).saturating_sub(most));
+        let all = slots.encoding.promises.at_least(asked.promises);
+        if !self.any_total {
+            outcome.spent = self.query.ask_within(asked, near)?.is_some();
         }
+        outcome.promised = match asked.promises {
+            0 => asked.total > 0 && writes > 0,
+            promises if promises >= writes => false,
+            _ => self.query.ask_within(asked, all)?.is_some(),
+        };
+        Ok(())
     }
-    if let (Some(finals), Property::Final(condition)) = (finals, &program.property)
-        && condition.quantifier != Quantifier::Exists
-    {
-        bad.push(unrolled.graph.and_all(&[finals.complete, finals.admitted, finals.wanted]));
-    }
-    (unrolled.graph.or_all(&bad), unrolled.graph.or_all(&limit))
 }

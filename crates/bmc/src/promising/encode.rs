@@ -11,8 +11,9 @@ use super::{Active, Bounds, Certify, Rule, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::limits::{Limits, StopReason};
+use crate::outcome::Failed;
 use crate::symbolic::{
-    CellId, Domain, Event, EventId, EventKind, Failed, InstanceId, Point, ThreadInstance, Unrolled,
+    CellId, Domain, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled,
 };
 use crate::word::Word;
 use fencepost_ir::{Program, Property, Span, Value};
@@ -142,12 +143,10 @@ pub fn encode(
     active: Active,
     limits: Limits,
 ) -> Result<Encoding, Failed> {
-    let unsupported = |Unsupported { what, span }| Failed::Unsupported { what, span };
-    check_supported(unrolled).map_err(unsupported)?;
+    check_supported(unrolled)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
-    let mut encoder =
-        Encoder::new(program, unrolled, &mut graph, (bounds, active), limits).map_err(unsupported)?;
-    encoder.run(bounds.certify).map_err(unsupported)?;
+    let mut encoder = Encoder::new(program, unrolled, &mut graph, (bounds, active), limits)?;
+    encoder.run(bounds.certify)?;
     if let Some(reason) = encoder.stopped {
         return Err(Failed::Stopped(reason));
     }

@@ -55,11 +55,11 @@ mod survey;
 pub mod sync;
 pub mod unary;
 
-pub use check::{Asked, Ends, Options, Outcome, check, final_states, final_states_within};
+pub use check::{Ends, Options, check, final_states, final_states_within};
 pub use lift::{Place, Planned, Run};
 pub use rules::Rule;
 
-use crate::check::Unsupported;
+use crate::outcome::Unsupported;
 use crate::symbolic::{Domain, EventKind, InstanceId, Unrolled};
 
 /// The threads that take part in a run; the others have not moved yet. What goes wrong in such a run goes wrong, and the formula

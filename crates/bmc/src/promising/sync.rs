@@ -44,13 +44,11 @@ pub struct FenceKind {
 
 /// What a fence does.
 pub fn fence_kind(fence: Fence) -> FenceKind {
-    let kind = |acquires, releases, sc| FenceKind { acquires, releases, sc };
-    match fence {
-        fence if fence.is_full() => kind(true, true, true),
-        Fence::C11(Order::AcqRel) | Fence::Lwsync => kind(true, true, false),
-        Fence::C11(Order::Release) => kind(false, true, false),
-        Fence::C11(Order::Acquire | Order::Consume) | Fence::DmbLd | Fence::DsbLd => kind(true, false, false),
-        _ => kind(false, false, false),
+    let order = fence.as_c11();
+    FenceKind {
+        acquires: order.acquires() || order == Order::Consume,
+        releases: order.releases(),
+        sc: order == Order::SeqCst,
     }
 }
 

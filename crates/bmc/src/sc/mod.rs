@@ -163,7 +163,7 @@ impl Sc {
             let initial = info.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO));
             return info.last.clone().unwrap_or(initial);
         }
-        let value = Word::input(&mut unrolled.graph, 8 * info.width.bytes(), false);
+        let value = Word::input(&mut unrolled.graph, info.width.bits(), false);
         let read = Read { event: None, cell, done: Lit::TRUE, value: value.clone() };
         self.reads_from(unrolled, &read);
         value

@@ -6,11 +6,12 @@ use super::memory::Memory;
 use super::shapes::Shapes;
 use super::state::{Held, Inside, Merger, Own, State};
 use super::{
-    Calls, CellId, Event, EventId, EventKind, Failed, Fault, FaultKind, InstanceId, Merge, Options, Point,
-    Section, Silent, Step, ThreadInstance, Tie,
+    Calls, CellId, Event, EventId, EventKind, Fault, FaultKind, InstanceId, Merge, Options, Point, Section,
+    Silent, Step, ThreadInstance, Tie,
 };
 use crate::aig::{Graph, Lit};
 use crate::limits::StopReason;
+use crate::outcome::{Failed, Unsupported};
 use crate::word::Word;
 use fencepost_diag::Span;
 use fencepost_ir::{Callee, Instr, Operand, Program, Reg, Value};
@@ -110,7 +111,7 @@ impl<'p> Pass<'p> {
         let mut graph = Graph::new();
         let memory = Memory::new(program, &shapes.made, &mut graph).map_err(|object| {
             let object = &program.objects[object as usize];
-            Failed::Unsupported { what: format!("the cells of `{}` overlap", object.name), span: object.span }
+            Unsupported { what: format!("the cells of `{}` overlap", object.name), span: object.span }
         })?;
         Ok(Pass {
             program,

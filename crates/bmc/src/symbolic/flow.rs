@@ -5,7 +5,7 @@
 //!
 //! Reference: `[Bou93]` F. Bourdoncle, Efficient chaotic iteration strategies with widenings, FMPA 1993.
 
-use fencepost_ir::{Function, Reg};
+use fencepost_ir::{Function, Reg, live_registers};
 
 /// A part of a weak topological order.
 #[derive(Clone, Debug)]
@@ -119,41 +119,13 @@ fn components(edges: &[Vec<u32>], starts: &[u32], within: &[bool]) -> Vec<Vec<u3
 }
 
 fn live_at_heads(function: &Function, observed: &[Reg], elements: &[Element]) -> Vec<Vec<Reg>> {
-    let (end, words) = (function.body.len(), function.regs.len().div_ceil(64));
-    let mut live = vec![vec![0u64; words]; end + 1];
-    let set = |row: &mut Vec<u64>, reg: Reg| row[reg.0 as usize / 64] |= 1 << (reg.0 % 64);
-    observed.iter().for_each(|&reg| set(&mut live[end], reg));
-    let at_end = live[end].clone();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for at in (0..end).rev() {
-            let instr = &function.body[at];
-            let mut row = vec![0u64; words];
-            let mut leaves = true;
-            for next in instr.successors(at as u32) {
-                leaves = false;
-                row.iter_mut().zip(&live[(next as usize).min(end)]).for_each(|(a, b)| *a |= b);
-            }
-            if leaves {
-                row.clone_from(&at_end);
-            }
-            instr.for_each_definition(|reg| row[reg.0 as usize / 64] &= !(1 << (reg.0 % 64)));
-            instr.for_each_use(|reg| set(&mut row, reg));
-            if row != live[at] {
-                live[at] = row;
-                changed = true;
-            }
-        }
-    }
+    let (end, live) = (function.body.len(), live_registers(function, observed));
     let mut out = vec![Vec::new(); end + 1];
     let mut work: Vec<&Element> = elements.iter().collect();
     while let Some(element) = work.pop() {
         let Element::Loop(inner) = element else { continue };
         work.extend(&inner.body);
-        let row = &live[inner.head as usize];
-        let regs = (0..function.regs.len() as u32).filter(|r| row[*r as usize / 64] >> (r % 64) & 1 == 1);
-        out[inner.head as usize] = regs.map(Reg).collect();
+        out[inner.head as usize] = live[inner.head as usize].iter().collect();
     }
     out
 }

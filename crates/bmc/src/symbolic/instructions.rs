@@ -5,9 +5,10 @@ use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
 use super::state::{Held, Inside, Reservation, State};
-use super::{Born, Change, EventId, EventKind, Failed, FaultKind, InstanceId, Section};
+use super::{Born, Change, EventId, EventKind, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
+use crate::outcome::{Failed, Unsupported};
 use crate::word::Word;
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, FailKind, Instr, ObjectId, Operand, Order, Reg, RmwOp, Rvalue, Until,
@@ -176,7 +177,7 @@ impl Pass<'_> {
     }
 
     fn refuse(&self, what: &str) -> Result<Option<State>, Failed> {
-        Err(Failed::Unsupported { what: what.into(), span: self.span() })
+        Err(Failed::Unsupported(Unsupported { what: what.into(), span: self.span() }))
     }
 
     fn assign(&mut self, state: &mut State, dst: Reg, value: &Rvalue) {

@@ -1,8 +1,7 @@
 //! The symbolic half: each thread of a program unrolled and inlined once into guarded events over symbolic words.
 //!
-//! [`unroll()`] makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads:
-//! `crate::sc` puts sequential consistency behind it, and any other memory model can stand there. What an ordering half
-//! has to do:
+//! [`unroll()`] makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads: that
+//! is an [`Ordering`](crate::query::Ordering), such as `crate::sc`. What an ordering half has to do:
 //!
 //! 1. For each [`Event`] of kind [`EventKind::Read`], make its `value` (inputs of the graph) that of the write it reads
 //!    from, wherever the event is executed (its `guard` holds) and one of its cells is selected; and make `undefined` true
@@ -45,8 +44,10 @@ mod shapes;
 mod state;
 mod unroll;
 
-use crate::aig::{Graph, Lit};
-use crate::limits::{Limits, StopReason};
+use crate::aig::{Graph, Lit, Values};
+use crate::finals::Finals;
+use crate::limits::Limits;
+use crate::query::Goals;
 use crate::word::{MOST_VALUES, Word};
 use fencepost_diag::Span;
 use fencepost_ir::{Ann, Fence, Value, Width};
@@ -156,20 +157,6 @@ impl Default for Options {
             limits: Limits::default(),
         }
     }
-}
-
-/// Why a program was not unrolled.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Failed {
-    /// A limit was reached.
-    Stopped(StopReason),
-    /// It has something that has no meaning here.
-    Unsupported {
-        /// What, in words.
-        what: String,
-        /// Where.
-        span: Span,
-    },
 }
 
 /// A place of the unrolled control flow of a thread: what was executed last.
@@ -527,5 +514,37 @@ impl Unrolled {
     pub fn cut_at(&mut self, unroll: u32) -> Lit {
         let beyond = self.rounds.get(unroll as usize).cloned().unwrap_or_default();
         self.graph.or_all(&beyond)
+    }
+
+    /// What holds of a run within an unroll bound, if the program was unrolled with `whole`.
+    pub fn within(&mut self, unroll: u32, whole: u32) -> Vec<Lit> {
+        if unroll == whole { Vec::new() } else { vec![!self.cut_at(unroll)] }
+    }
+
+    /// All threads that were started come to their ends.
+    pub fn all_end(&mut self) -> Lit {
+        let threads = self.threads.iter().filter(|thread| thread.copy_of.is_none());
+        let ends: Vec<Lit> = threads.map(|t| self.graph.implies(t.guard, t.ended)).collect();
+        self.graph.and_all(&ends)
+    }
+
+    /// What to ask about, if a fault counts where its guard holds.
+    pub fn goals(&mut self, finals: Option<Finals>) -> Goals {
+        let guards = |limits: bool| -> Vec<Lit> {
+            let faults = self.faults.iter();
+            faults.filter(|f| matches!(f.kind, FaultKind::Limit(_)) == limits).map(|f| f.guard).collect()
+        };
+        let (bad, limit) = (guards(false), guards(true));
+        let (bad, limit) = (self.graph.or_all(&bad), self.graph.or_all(&limit));
+        let violated = finals.as_ref().map_or(Lit::FALSE, |finals| finals.violated(&mut self.graph));
+        Goals { bad: self.graph.or(bad, violated), limit, finals }
+    }
+
+    /// What a solution comes to that cannot be followed.
+    pub fn met(&self, values: &Values) -> Option<(String, Span)> {
+        self.faults.iter().find_map(|fault| match fault.kind {
+            FaultKind::Limit(what) if values.of(fault.guard) => Some((what.to_owned(), fault.span)),
+            _ => None,
+        })
     }
 }

@@ -3,14 +3,15 @@
 use super::execute::Pass;
 use super::flow::analyse;
 use super::shapes::Shapes;
-use super::{EventKind, Failed, Options, Unrolled};
-use fencepost_ir::{Instr, Observable, Program, Property, Reg};
+use super::{EventKind, Options, Unrolled};
+use crate::outcome::Failed;
+use fencepost_ir::{FunctionId, Instr, Program};
 
 /// Unrolls and inlines each thread once.
 pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> {
     let flows: Vec<_> = (0u32..)
         .zip(&program.functions)
-        .map(|(number, function)| analyse(function, &observed(program, number)))
+        .map(|(number, function)| analyse(function, &program.observed(FunctionId(number))))
         .collect();
     let mut shapes = Shapes::default();
     shapes.frees = frees(program);
@@ -50,16 +51,4 @@ pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> 
 fn frees(program: &Program) -> bool {
     let ends = |instr: &Instr| matches!(instr, Instr::Free(_) | Instr::EndLocal(_));
     program.functions.iter().flat_map(|function| &function.body).any(ends)
-}
-
-/// The registers of a function that the final condition looks at.
-fn observed(program: &Program, function: u32) -> Vec<Reg> {
-    let Property::Final(condition) = &program.property else { return Vec::new() };
-    let mine = |observable: &Observable| match observable {
-        Observable::Register { thread, reg } => {
-            (program.threads[thread.0 as usize].function.0 == function).then_some(*reg)
-        }
-        Observable::Memory { .. } => None,
-    };
-    condition.observed.iter().filter_map(mine).collect()
 }

@@ -5,7 +5,7 @@ mod programs;
 
 use fencepost_answer::StopReason;
 use fencepost_bmc::promising::{self as encoding, Ends, Run};
-use fencepost_bmc::{Verdict, symbolic};
+use fencepost_bmc::{Failed, Verdict, symbolic};
 use fencepost_ir::{Ann, Fence, Instr, ObjectId, Order, Program, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::{self as machine, Bounds};
@@ -97,7 +97,7 @@ pub fn agrees_up_to(text: &str, most: u16, promises: u16) -> Result<Compared, St
         return Ok(Compared::Skipped);
     }
     let replayer = Replayer::new(&program).expect("supported");
-    let mut confirm = |run: &Run, asked: encoding::Asked| {
+    let mut confirm = |run: &Run, asked: fencepost_bmc::Asked| {
         ends_within(&replayer, run, Bounds { total: Some(asked.total as u16), ..bounds })
     };
     let totals: Vec<usize> = (0..=usize::from(most)).collect();
@@ -146,7 +146,7 @@ pub fn standard_has_all(
     let totals: Vec<usize> = (0..=usize::from(most)).collect();
     let encoded = match encoding::final_states_within(&program, &options, &totals, &mut |_, _| Ok(())) {
         Ok(states) => states.expect("all are confirmed"),
-        Err(symbolic::Failed::Unsupported { what, .. }) if what.contains("future") => {
+        Err(Failed::Unsupported(refused)) if refused.what.contains("future") => {
             return Ok(Compared::Skipped);
         }
         Err(failed) => panic!("{failed:?}"),
@@ -261,7 +261,7 @@ pub const UNCONFIRMED: &str = "a run is not confirmed";
 
 /// What the encoding says, each run confirmed by the machine.
 #[allow(dead_code)]
-pub fn check(text: &str, total: u16, promises: u16) -> encoding::Outcome {
+pub fn check(text: &str, total: u16, promises: u16) -> fencepost_bmc::Outcome<Run> {
     check_without(text, total, promises, None)
 }
 
@@ -272,7 +272,7 @@ pub fn check_without(
     total: u16,
     promises: u16,
     without: Option<encoding::Rule>,
-) -> encoding::Outcome {
+) -> fencepost_bmc::Outcome<Run> {
     let program = fencepost_lang::parse(text).expect("parses");
     let options = encoding::Options {
         symbolic: symbolic::Options::default(),
@@ -330,16 +330,15 @@ pub fn same_verdicts(text: &str, most: u16, promises: &[u16]) -> Result<Compared
         for &promises in promises {
             let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
             let machine = machine::check(&program, &machine_options(bounds)).expect("supported").outcome;
-            let machine = match machine.verdict {
-                fencepost_answer::Verdict::Safe => Verdict::Safe,
-                fencepost_answer::Verdict::Unsafe => Verdict::Unsafe,
-                fencepost_answer::Verdict::Unknown => return Ok(Compared::Skipped),
-            };
+            let machine = machine.verdict;
+            if machine == Verdict::Unknown {
+                return Ok(Compared::Skipped);
+            }
             let found = check(text, bound, promises);
             if found.verdict != machine {
                 return Err(format!(
-                    "{text}\nK = {bound}, {promises} promises: the machine says {machine:?}, the encoding {:?} {:?} {:?}",
-                    found.verdict, found.reason, found.unconfirmed
+                    "{text}\nK = {bound}, {promises} promises: the machine says {machine:?}, the encoding {:?} {:?}",
+                    found.verdict, found.why
                 ));
             }
         }

@@ -153,7 +153,7 @@ impl Builder {
             *label = Label(if place == UNBOUND { end } else { place });
         };
         for instr in &mut self.function.body {
-            visit_labels(instr, resolve);
+            instr.for_each_label(resolve);
         }
         thread_jumps(&mut self.function);
         while compact(&mut self.function) {}
@@ -163,37 +163,11 @@ impl Builder {
 
 /// The one register that an instruction gives a value, if it gives one.
 fn made_register(instr: &mut Instr) -> Option<&mut Reg> {
-    match instr {
-        Instr::Assign { dst, .. }
-        | Instr::Load { dst, .. }
-        | Instr::CopyLoad { dst, .. }
-        | Instr::Nondet { dst, .. }
-        | Instr::Alloc { dst, .. }
-        | Instr::SelfThread { dst }
-        | Instr::ThreadLocal { dst, .. }
-        | Instr::ObjectSize { dst, .. }
-        | Instr::TryLock { dst, .. } => Some(dst),
-        Instr::Rmw { dst, .. }
-        | Instr::Call { dst, .. }
-        | Instr::Spawn { dst, .. }
-        | Instr::Await { dst, .. }
-        | Instr::AwaitRmw { dst, .. }
-        | Instr::Join { dst, .. } => dst.as_mut(),
-        Instr::CompareExchange { dst: None, success, .. } => success.as_mut(),
-        Instr::CompareExchange { dst, success: None, .. } => dst.as_mut(),
-        _ => None,
+    if matches!(instr, Instr::Local { .. } | Instr::StoreExclusive { .. }) {
+        return None;
     }
-}
-
-fn visit_labels(instr: &mut Instr, mut visit: impl FnMut(&mut Label)) {
-    match instr {
-        Instr::Jump(label) => visit(label),
-        Instr::Branch { then_to, else_to, .. } => {
-            visit(then_to);
-            visit(else_to);
-        }
-        _ => {}
-    }
+    let mut all = instr.definitions_mut();
+    if all.len() == 1 { all.pop() } else { None }
 }
 
 /// Where a jump to each place ends. Jumps that go round in an empty endless loop end at one of them.
@@ -228,7 +202,7 @@ fn final_places(body: &[Instr]) -> Vec<Label> {
 fn thread_jumps(function: &mut Function) {
     let places = final_places(&function.body);
     for instr in &mut function.body {
-        visit_labels(instr, |label| *label = places[label.0 as usize]);
+        instr.for_each_label(|label| *label = places[label.0 as usize]);
         if let Instr::Branch { then_to, else_to, .. } = instr
             && then_to == else_to
         {
@@ -297,7 +271,7 @@ fn retain(function: &mut Function, keep: &[bool]) -> bool {
     let mut kept = keep.iter();
     function.spans.retain(|_| *kept.next().unwrap_or(&true));
     for instr in &mut function.body {
-        visit_labels(instr, |label| *label = Label(places[label.0 as usize]));
+        instr.for_each_label(|label| *label = Label(places[label.0 as usize]));
     }
     true
 }

@@ -45,7 +45,6 @@ pub use threads::shares_joins;
 
 /// Lowers the program that `main` runs.
 pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    wide::check(unit).map_err(|error| vec![*error])?;
     let mut lowerer = Lowerer::new(unit);
     if let Some(refused) = unit.functions.iter().find(|f| f.name == "main").and_then(|f| f.refused.clone()) {
         return Err(vec![*refused]);

@@ -221,11 +221,10 @@ impl Body<'_, '_> {
         if ty.ty == Ty::LDOUBLE {
             return unsupported(span, "`long double`", "use `double`");
         }
-        // An atomic object of 16 bytes is kept in a value of 64 bits.
-        let size = match (self.unit.types.is_record(ty.ty), self.unit.types.size(ty.ty)) {
-            (true, Some(super::wide::BYTES)) if ty.quals.has(Quals::ATOMIC) => Some(8),
-            (_, size) => size,
-        };
+        let size = self.unit.types.size(ty.ty);
+        if size == Some(super::wide::BYTES) && self.unit.types.is_record(ty.ty) {
+            return Ok((Width::W128, Extend::Zero));
+        }
         match size.and_then(width_of) {
             Some(_) => Ok(self.shape(ty.ty)),
             None => fail(span, "this object cannot be accessed as a whole"),

@@ -1,70 +1,17 @@
 //! Atomic objects of 16 bytes: two words in one value (`fencepost_ir::wide`), so that an access to them is one access.
 //!
-//! Where a program stores words that do not fit, a check that orders nothing ends the answer in *unknown*. Only objects that are
-//! declared `_Atomic` are kept so: C has no access to their members, so that nobody sees the value but whole accesses.
+//! Where a program stores words that do not fit, a check that orders nothing ends the answer in *unknown*. A plain access to a
+//! half, through another type of the same memory, has a size of its own: what different sizes mean is up to the engine.
 
 use super::{Body, Lowerer};
-use crate::ast::{Expr, ExprKind, Unit};
 use crate::layout::TypeCell;
 use crate::parser::{Res, unsupported};
-use crate::types::{QTy, Quals, Record, TypeKind, Types};
 use fencepost_diag::Span;
 use fencepost_ir::wide::{IS_POINTER, NUMBER, joined};
 use fencepost_ir::{BinaryOp, Cell, Extend, FailKind, Instr, Operand, Rvalue, Value, Width};
 
 /// The bytes of such an object.
 pub(super) const BYTES: u64 = fencepost_ir::wide::BYTES as u64;
-
-/// Refuses programs that could see such an object by another type, which would show how it is kept: unions with one, and
-/// conversions of pointers to it, or to what contains one, to or from anything else.
-pub(super) fn check(unit: &Unit) -> Res<()> {
-    let types = &unit.types;
-    if !types.records.iter().any(|record| record.fields.iter().any(|f| has_wide(types, f.ty)))
-        && !unit.globals.iter().any(|global| has_wide(types, global.ty))
-        && !unit.functions.iter().any(|f| f.locals.iter().any(|local| has_wide(types, local.ty)))
-    {
-        return Ok(());
-    }
-    let hint = "nothing else may share its memory, or know it as another type; a global object of its own is followed";
-    let in_union = |record: &&Record| record.union_ && record.fields.iter().any(|f| has_wide(types, f.ty));
-    if types.records.iter().find(in_union).is_some() {
-        let main = unit.functions.iter().find(|f| f.name == "main").map_or(Span::default(), |f| f.span);
-        return unsupported(main, "a union with an atomic object of 16 bytes", hint);
-    }
-    let mut refused = None;
-    let mut see = |expr: &Expr| {
-        let ExprKind::Cast(inner) = &expr.kind else { return };
-        if matches!(inner.kind, ExprKind::Int(0)) {
-            return;
-        }
-        let [from, to] = [inner.ty.ty, expr.ty.ty].map(|ty| types.pointee(ty));
-        let wide = |to: Option<QTy>| to.is_some_and(|to| has_wide(types, to));
-        let same = from.map(|q| (q.ty, q.quals.has(Quals::ATOMIC)))
-            == to.map(|q| (q.ty, q.quals.has(Quals::ATOMIC)));
-        if (wide(from) || wide(to)) && !same {
-            refused.get_or_insert(expr.span);
-        }
-    };
-    for function in &unit.functions {
-        function.body.iter().for_each(|body| body.visit(&mut see));
-    }
-    for global in &unit.globals {
-        global.init.iter().for_each(|init| init.visit(&mut see));
-    }
-    match refused {
-        Some(span) => unsupported(span, "a conversion of a pointer to an atomic object of 16 bytes", hint),
-        None => Ok(()),
-    }
-}
-
-fn has_wide(types: &Types, ty: QTy) -> bool {
-    match types.kind(ty.ty) {
-        TypeKind::Array(of, _) => has_wide(types, of.with(ty.quals)),
-        TypeKind::Record(_) if ty.quals.has(Quals::ATOMIC) => types.size(ty.ty) == Some(BYTES),
-        TypeKind::Record(id) => types.records[id.0 as usize].fields.iter().any(|f| has_wide(types, f.ty)),
-        _ => false,
-    }
-}
 
 impl Lowerer<'_> {
     /// Whether a cell is such an object.
@@ -90,7 +37,7 @@ impl Lowerer<'_> {
             },
             _ => None,
         };
-        values.push(Cell { offset, width: Width::W64, init });
+        values.push(Cell { offset, width: Width::W128, init });
         Ok(())
     }
 }

@@ -19,6 +19,7 @@ use crate::target::Target;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::Ty;
 use fencepost_diag::{Diagnostic, Span};
+use fencepost_ir::fence::{Isa, TABLE};
 use fencepost_ir::{FailKind, Fence};
 
 /// An operand of the assembly.
@@ -160,18 +161,11 @@ impl Parser<'_> {
 
 /// The platform that a fence is an instruction of.
 fn platform(fence: Fence) -> Option<Target> {
-    match fence {
-        Fence::Sync | Fence::Lwsync | Fence::Eieio | Fence::Isync => Some(Target::Powerpc64),
-        Fence::Mfence | Fence::Lfence | Fence::Sfence => Some(Target::X86_64),
-        Fence::DmbSy
-        | Fence::DmbLd
-        | Fence::DmbSt
-        | Fence::DsbSy
-        | Fence::DsbLd
-        | Fence::DsbSt
-        | Fence::Isb => Some(Target::Aarch64),
-        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI => None,
-        Fence::C11(_) | Fence::Kernel(_) | Fence::Compiler => None,
+    match fence.row().isa {
+        Isa::Power => Some(Target::Powerpc64),
+        Isa::X86 => Some(Target::X86_64),
+        Isa::Arm => Some(Target::Aarch64),
+        Isa::RiscV | Isa::Language => None,
     }
 }
 
@@ -182,26 +176,22 @@ pub(super) fn fences(text: &str) -> Option<Vec<Fence>> {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
         let fence = match line.as_str() {
             "" | "nop" | "pause" | "yield" | "rep" | "rep nop" => Fence::Compiler,
-            "sync" | "hwsync" | "sync 0" => Fence::Sync,
-            "lwsync" | "sync 1" => Fence::Lwsync,
-            "isync" => Fence::Isync,
-            "eieio" => Fence::Eieio,
+            "hwsync" | "sync 0" => Fence::Sync,
+            "sync 1" => Fence::Lwsync,
             // A locked addition of zero to the stack is how x86 code writes a full fence.
             "lock" => Fence::Compiler,
             _ if line.trim_start_matches("lock ").starts_with("addl $0") && text.contains("lock") => {
                 Fence::Mfence
             }
-            "mfence" => Fence::Mfence,
-            "lfence" => Fence::Lfence,
-            "sfence" => Fence::Sfence,
-            "dmb" | "dmb sy" | "dmb ish" => Fence::DmbSy,
-            "dmb ld" | "dmb ishld" => Fence::DmbLd,
-            "dmb st" | "dmb ishst" => Fence::DmbSt,
-            "dsb" | "dsb sy" | "dsb ish" => Fence::DsbSy,
-            "dsb ld" | "dsb ishld" => Fence::DsbLd,
-            "dsb st" | "dsb ishst" => Fence::DsbSt,
-            "isb" | "isb sy" => Fence::Isb,
-            _ => return None,
+            "dmb" | "dmb ish" => Fence::DmbSy,
+            "dmb ishld" => Fence::DmbLd,
+            "dmb ishst" => Fence::DmbSt,
+            "dsb" | "dsb ish" => Fence::DsbSy,
+            "dsb ishld" => Fence::DsbLd,
+            "dsb ishst" => Fence::DsbSt,
+            "isb sy" => Fence::Isb,
+            // As the table writes them.
+            _ => TABLE.iter().find(|row| row.text == line)?.fence,
         };
         if fence != Fence::Compiler || found.is_empty() {
             found.push(fence);

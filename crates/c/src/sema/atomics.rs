@@ -100,13 +100,6 @@ impl Parser<'_> {
         let fits = types.is_scalar(to.ty)
             || (types.is_record(to.ty) && matches!(types.size(to.ty), Some(1 | 2 | 4 | 8)));
         let wide = types.is_record(to.ty) && types.size(to.ty) == Some(16) && types.is_two_words(to.ty);
-        if wide && !to.quals.has(Quals::ATOMIC) {
-            return unsupported(
-                span,
-                format!("an atomic operation of 16 bytes on `{}`, which is not `_Atomic`,", self.show(to)),
-                "declare the object `_Atomic`: then all its accesses are followed as accesses of 16 bytes",
-            );
-        }
         if !fits && !wide {
             return unsupported(
                 span,

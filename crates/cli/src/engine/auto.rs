@@ -6,10 +6,12 @@
 //! other limits of the user's end the work, because the next engine would start
 //! with what is left of them.
 //!
+//! Where an exploration takes long, a formula is asked beside it (`beside`).
+//!
 //! Where the explorer has to cut loops, the machine is asked for a proof without a bound. How much each may do before the other
 //! is asked is measured in graphs and states, not in time: the answer does not depend on what else the computer does.
 
-use super::{ENGINES, Engine, Fit, Question, fit, ignored, promising, promising_auto};
+use super::{ENGINES, Engine, Fit, Question, beside, fit, ignored, promising, promising_auto};
 use crate::args::CheckArgs;
 use crate::input::Trouble;
 use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
@@ -104,7 +106,23 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
     let most = until.into_iter().chain(question.until).min();
     let until = most.into_iter().chain(moment).min();
     let others: Vec<_> = able.as_slice().iter().map(|(.., engine)| *engine).collect();
-    let first = explored_and_proved(engine, &others, &Question { until, ..*question });
+    let question_of_first = Question { until, ..*question };
+    let first = match formula_beside(engine, question) {
+        None => explored_and_proved(engine, &others, &question_of_first),
+        Some(formula) => {
+            let is_answer = |first: &Result<First, Trouble>| match first {
+                Ok(First::Answer(outcome)) => outcome.verdict != Verdict::Unknown,
+                Ok(First::Proof(_)) | Err(_) => true,
+            };
+            let explored = |question: &Question<'_>| explored_and_proved(engine, &others, question);
+            match beside::asked(&question_of_first, formula, is_answer, explored) {
+                Ok(first) => first,
+                Err((outcome, why)) => {
+                    return Ok(Picked { engine: formula, why: why.into(), surprising: true, outcome });
+                }
+            }
+        }
+    };
     let first = match first {
         Ok(First::Proof(picked)) => return Ok(picked),
         Ok(First::Answer(outcome)) => Ok(outcome),
@@ -148,6 +166,17 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         }
     }
     first.map(|outcome| Picked { engine, why: first_why, surprising: false, outcome })
+}
+
+/// The engine that is asked beside an exploration that takes long.
+fn formula_beside(engine: &dyn Engine, question: &Question<'_>) -> Option<&'static dyn Engine> {
+    let options = question.options;
+    if engine.name() != "explore" || options.all || options.outlive.asks().is_some() {
+        return None;
+    }
+    let formula = super::find("axiom")?;
+    let takes = matches!(fit(formula, question), Fit::Takes { .. } | Fit::IfAsked);
+    (takes && ignored(formula, options).is_none()).then_some(formula)
 }
 
 /// Graphs that the explorer visits before the machine is asked for a proof: some tenths of a second.

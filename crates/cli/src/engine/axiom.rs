@@ -2,17 +2,17 @@
 //! run again by `naive` and told as what the explorer finds is.
 
 use super::explore::{Told, tell};
+use super::solver::{self, limits, of_unrolling};
 use super::{Engine, Fit, Question, has_large_choices};
 use crate::args::Dependencies;
-use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use crate::progress::{self, is_watched};
+use crate::progress;
 use crate::revalidate::{self, Unconfirmed};
 use crate::telling::teller::{Source, Teller};
 use crate::user_model;
-use fencepost_answer::{Bound, BoundName, Limit, Outcome, Place as Shown, StopReason};
-use fencepost_axiom::{self as axiom, Progress, Refused};
-use fencepost_bmc::{Limits, StopReason as Stopped};
+use fencepost_answer::{Bound, BoundName, Outcome, Place as Shown, StopReason, Verdict};
+use fencepost_axiom::{self as axiom, Refused, Wrong};
+use fencepost_bmc::{self as bmc, Asked};
 use fencepost_diag::Span;
 use fencepost_explore::{self as explore, Place};
 use fencepost_ir::{EventKind, Execution, Language, ObjectId, Property, Value};
@@ -101,13 +101,6 @@ impl Engine for Axiom {
 
 /// How the program is unrolled and encoded, and when to stop.
 fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
-    let limits = Limits {
-        deadline: question.deadline(),
-        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
-        interrupt: Some(&INTERRUPT),
-        conflicts: None,
-    };
-    let progress: Option<&dyn Fn(Progress)> = is_watched(question.options.quiet).then_some(&of_bounds);
     axiom::Options {
         unroll: question.options.unroll,
         thread_fence: thread_fence(model),
@@ -116,43 +109,35 @@ fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
         dependencies: question.options.deps == Dependencies::Source,
         lemmas: true,
         ordered: question.model.ordered,
-        limits,
-        progress,
+        limits: limits(question),
+        progress: of_unrolling(question),
     }
 }
 
-/// Tells which bound is being tried.
-fn of_bounds(progress: Progress) {
-    let Progress { unroll, statistics } = progress;
-    let (variables, clauses) = (statistics.variables, statistics.clauses);
-    progress::note(format!("unroll {unroll}: {variables} variables, {clauses} clauses"));
-}
-
-fn answer(question: &Question<'_>, prepared: &Prepared, model: &Model, found: axiom::Outcome) -> Outcome {
-    let bound = |n: u32| vec![Bound::new(BoundName::Unroll, n)];
-    match (found.verdict, found.finding) {
-        (axiom::Verdict::Unsafe, Some(finding)) => confirmed(question, prepared, model, &finding),
-        (axiom::Verdict::Safe, _) if found.cut && !found.completes => {
-            Outcome::unknown(StopReason::CutEverything)
+fn answer(
+    question: &Question<'_>,
+    prepared: &Prepared,
+    model: &Model,
+    found: bmc::Outcome<Wrong>,
+) -> Outcome {
+    match (found.verdict, found.finding, found.run) {
+        (Verdict::Unsafe, Some(finding), Some(wrong)) => {
+            confirmed(question, prepared, model, &as_explored(&finding, &wrong))
         }
-        (axiom::Verdict::Safe, _) => {
-            let bounds = if found.cut { bound(question.options.unroll) } else { Vec::new() };
-            let mut outcome = Outcome::new(Vec::new(), None, bounds);
+        (Verdict::Safe, ..) if found.cut && !found.completes => Outcome::unknown(StopReason::CutEverything),
+        (Verdict::Safe, ..) => {
+            let cut = found.cut.then(|| Bound::new(BoundName::Unroll, question.options.unroll));
+            let mut outcome = Outcome::new(Vec::new(), None, cut.into_iter().collect());
             outcome.vacuous = !found.completes;
             outcome
         }
         _ => {
-            let reason = match (found.stop, found.unfollowed) {
-                (Some(Stopped::Timeout), _) => question.stop(Limit::Timeout),
-                (Some(Stopped::Memory), _) => question.stop(Limit::MaxMemory),
-                (Some(Stopped::Interrupted), _) => question.stop(Limit::Interrupted),
-                (Some(reason), _) => StopReason::Unsupported(reason.describe().into()),
-                (None, Some((what, span))) => StopReason::Unsupported(at(question, &what, span)),
-                (None, None) => StopReason::Unsupported("something that cannot be followed".into()),
-            };
-            let mut outcome = Outcome::unknown(reason);
-            outcome.so_far = found.completed.map(bound).unwrap_or_default();
-            outcome
+            let reason = solver::reason(question, found.why.as_ref(), "", |what| match what {
+                Some((what, span)) => at(question, what, *span),
+                None => "something that cannot be followed".into(),
+            });
+            let so_far = |asked: Asked| Bound::new(BoundName::Unroll, asked.unroll);
+            Outcome { so_far: found.completed.map(so_far).into_iter().collect(), ..Outcome::unknown(reason) }
         }
     }
 }
@@ -166,17 +151,21 @@ fn at(question: &Question<'_>, what: &str, span: Span) -> String {
 }
 
 /// Runs what was found again, and puts it into words.
-fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found: &axiom::Finding) -> Outcome {
+fn confirmed(
+    question: &Question<'_>,
+    prepared: &Prepared,
+    model: &Model,
+    finding: &explore::Finding,
+) -> Outcome {
     let program = &prepared.program;
     let sources = &question.compiled.sources;
     let limits = question.limits_of_replay();
-    let finding = as_explored(found);
     let dependencies = question.options.deps == Dependencies::Source;
-    let recorded = Recorded { dependencies, ..revalidate::record(&finding, finding.kind) };
+    let recorded = Recorded { dependencies, ..revalidate::record(finding, finding.kind) };
     let rebuilt = match confirm_within(program, model, &recorded, &limits) {
         Ok(rebuilt) => rebuilt,
         Err(refused) => {
-            let unconfirmed: Unconfirmed = revalidate::describe(&finding, &refused);
+            let unconfirmed: Unconfirmed = revalidate::describe(finding, &refused);
             return Outcome::unknown(unconfirmed.into());
         }
     };
@@ -187,7 +176,7 @@ fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found:
         return Outcome::unknown(StopReason::Unsupported(why.into()));
     }
     let source = Source { program, sources };
-    let teller = Teller::new(source, &finding, question.options.full);
+    let teller = Teller::new(source, finding, question.options.full);
     let spots = teller.places().into_iter().map(|spot| Shown {
         thread: Some(spot.thread),
         span: source.span(spot.at),
@@ -208,7 +197,7 @@ fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found:
         under_sc: &|| None,
         again: 0,
     };
-    tell(&told, 0, &finding, &mut outcome);
+    tell(&told, 0, finding, &mut outcome);
     outcome
 }
 
@@ -242,13 +231,13 @@ fn comes_between(execution: &Execution, lock: ObjectId) -> bool {
 }
 
 /// The finding as the explorer has its own.
-fn as_explored(found: &axiom::Finding) -> explore::Finding {
+fn as_explored(found: &bmc::Finding, wrong: &Wrong) -> explore::Finding {
     explore::Finding {
-        kind: found.wrong.kind(),
-        places: found.places.iter().map(|&(thread, at)| Place { thread, at }).collect(),
-        calls: found.calls.clone(),
-        object: found.object.clone(),
+        kind: found.kind,
+        places: wrong.places.iter().map(|&(thread, at)| Place { thread, at }).collect(),
+        calls: wrong.calls.clone(),
+        object: wrong.object.clone(),
         made: Vec::new(),
-        execution: found.execution.clone(),
+        execution: wrong.execution.clone(),
     }
 }

@@ -1,17 +1,19 @@
 //! Bounded model checking: threads unrolled into clauses, a SAT solver, and the machine to confirm what it finds.
 
+use super::solver::{self, limits, of_unrolling};
 use super::{Engine, Fit, Question};
-use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use crate::progress::{self, is_watched};
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Limit, Outcome, StopReason};
-use fencepost_bmc::check::Progress;
-use fencepost_bmc::{self as bmc, symbolic};
+use crate::progress;
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Outcome, StopReason, Verdict};
+use fencepost_bmc::{self as bmc, Run, Why, symbolic};
 use fencepost_ir::{Language, Program};
 use fencepost_machine::buffers::{Action, Move, confirm_moves};
 use fencepost_machine::code::Code;
 use fencepost_machine::{Config, Model};
 use fencepost_models::prepare::Form;
+
+/// What the encoding says.
+type Found = bmc::Outcome<Run>;
 
 /// The engine.
 pub struct Bmc;
@@ -49,7 +51,7 @@ impl Engine for Bmc {
         let settings = settings(question);
         let found = bmc::check(&prepared.program, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
         let mut outcome = answer(question, &prepared.program, &found);
-        if let (bmc::Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
+        if let (Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
             let note =
                 bmc::prove(&prepared.program, &settings, path).map_err(|why| format!("error: {why}"))?;
             outcome.assumes.push(note);
@@ -66,7 +68,7 @@ pub fn reduced(question: &Question<'_>, program: &Program) -> Result<(Outcome, O
     let mut settings = settings(question);
     settings.symbolic.c = false;
     let found = bmc::check(program, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
-    if found.verdict != bmc::Verdict::Unsafe {
+    if found.verdict != Verdict::Unsafe {
         return Ok((answer(question, program, &found), None));
     }
     let message = found.finding.map_or(String::new(), |finding| finding.message);
@@ -81,7 +83,7 @@ pub fn interleaving(
     program: &Program,
     conflicts: u32,
     alike: Option<u32>,
-) -> Option<bmc::Run> {
+) -> Option<Run> {
     let mut settings = settings(question);
     settings.symbolic.limits.conflicts = Some(conflicts);
     settings.symbolic.alike = alike;
@@ -93,7 +95,7 @@ pub fn interleaving(
 const STEPS_OF_A_TRIAL: u64 = 20_000;
 
 /// A run as moves of the SC machine.
-fn moves(run: &bmc::Run) -> Vec<Move> {
+fn moves(run: &Run) -> Vec<Move> {
     let step = |step: &bmc::Scheduled| Move {
         thread: step.thread as u8,
         action: Action::Step { choice: step.choice, spurious: step.spurious },
@@ -108,63 +110,49 @@ pub fn unplaced(message: String) -> Finding {
 
 /// How the program is unrolled, and when to stop.
 fn settings(question: &Question<'_>) -> bmc::Options<'static> {
-    let limits = bmc::Limits {
-        deadline: question.deadline(),
-        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
-        interrupt: Some(&INTERRUPT),
-        conflicts: None,
-    };
     let symbolic = symbolic::Options {
         unroll: question.options.unroll,
         c: question.compiled.language.must_end(),
-        limits,
+        limits: limits(question),
         ..symbolic::Options::default()
     };
-    let progress: Option<&dyn Fn(Progress)> = is_watched(question.options.quiet).then_some(&of_bounds);
-    bmc::Options { symbolic, progress }
-}
-
-/// Tells which bound is being tried.
-fn of_bounds(progress: Progress) {
-    let Progress { unroll, statistics } = progress;
-    let (variables, clauses) = (statistics.variables, statistics.clauses);
-    progress::note(format!("unroll {unroll}: {variables} variables, {clauses} clauses"));
+    bmc::Options { symbolic, progress: of_unrolling(question) }
 }
 
 /// The answer, with what was found confirmed by the machine.
-fn answer(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> Outcome {
+fn answer(question: &Question<'_>, program: &Program, found: &Found) -> Outcome {
     let bounds = match found.cut {
         true => vec![Bound::new(BoundName::Unroll, question.options.unroll)],
         false => Vec::new(),
     };
     match found.verdict {
-        bmc::Verdict::Safe => Outcome::new(Vec::new(), None, bounds),
-        bmc::Verdict::Unknown => {
-            let mut outcome = Outcome::unknown(stop_reason(question, program, found));
+        Verdict::Safe => Outcome::new(Vec::new(), None, bounds),
+        Verdict::Unknown => {
+            let mut outcome = Outcome::unknown(stop_reason(question, found));
             if let Some(bound) = found.completed {
-                outcome.so_far = vec![Bound::new(BoundName::Unroll, bound)];
+                outcome.so_far = vec![Bound::new(BoundName::Unroll, bound.unroll)];
             }
             outcome
         }
-        bmc::Verdict::Unsafe => confirmed(question, program, found),
+        Verdict::Unsafe => confirmed(question, program, found),
     }
 }
 
-fn stop_reason(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> StopReason {
-    let words = || found.reason.clone().unwrap_or_default();
-    match found.stop {
-        Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
-        Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
-        Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
-        Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) => StopReason::Unsupported(words()),
-        None if found.unexplained => StopReason::NotConfirmed(format!("internal error: {}", words())),
-        None if found.cut && super::reduce::asks_for_a_state(program) => StopReason::NoneWithinBounds,
-        None => StopReason::Unsupported(words()),
+fn stop_reason(question: &Question<'_>, found: &Found) -> StopReason {
+    let no_run = "a model was found that is no run";
+    let reason = solver::reason(question, found.why.as_ref(), no_run, |what| {
+        format!("{} cannot be followed", what.map_or("something", |(what, _)| what))
+    });
+    match (reason, &found.why, found.completed) {
+        (StopReason::Unsupported(words), Some(Why::Limit(_)), Some(bound)) => StopReason::Unsupported(
+            format!("{words}; nothing is wrong within an unroll bound of {}", bound.unroll),
+        ),
+        (reason, ..) => reason,
     }
 }
 
 /// Replays the run of a finding on the SC machine; a final state that does not exist needs no run.
-fn confirmed(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> Outcome {
+fn confirmed(question: &Question<'_>, program: &Program, found: &Found) -> Outcome {
     let (Some(run), Some(finding)) = (&found.run, &found.finding) else {
         let message = found.finding.as_ref().map_or(String::new(), |finding| finding.message.clone());
         return Outcome::new(vec![unplaced(message)], None, Vec::new());

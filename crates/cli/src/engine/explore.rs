@@ -5,7 +5,6 @@ use super::promising;
 use super::{Engine, Fit, Question, finals};
 use crate::args::{CheckArgs, Dependencies, RetriesArg};
 use crate::as_litmus;
-use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::keeping::{self, NotExplored};
 use crate::progress::{self, PROGRESS, is_watched};
@@ -162,7 +161,7 @@ impl Explore {
             max_executions: options.max_executions,
             max_nodes: question.work,
             max_bytes: options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
-            interrupt: Some(&INTERRUPT),
+            interrupt: Some(question.interrupt),
             progress: is_watched(options.quiet).then_some(&PROGRESS),
         };
         let line = progress::line(question.file, options.quiet);

@@ -4,6 +4,7 @@
 
 pub mod auto;
 mod axiom;
+mod beside;
 mod bmc;
 mod cbmc;
 mod explore;
@@ -17,6 +18,7 @@ mod promising_ordered;
 mod promising_translated;
 mod reduce;
 mod run;
+pub mod solver;
 mod states;
 
 #[cfg(feature = "cluster")]
@@ -31,6 +33,7 @@ use fencepost_diag::Diagnostic;
 use fencepost_ir::{Compiled, Instr, Span};
 use fencepost_models::prepare::{self, Form, Prepared, Refused, prepare};
 use fencepost_models::registry::Entry;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// The engines, in the order in which messages name them.
@@ -56,6 +59,8 @@ pub struct Question<'a> {
     /// A trial: give up after about so much work, counted in visited graphs or states, so that it does not matter how fast the
     /// machine is.
     pub work: Option<u64>,
+    /// Set from outside to give up.
+    pub interrupt: &'static AtomicBool,
 }
 
 /// Whether an engine can take a question.

@@ -1,13 +1,15 @@
 //! The operational POWER: its machine, and the direct encoding of its runs with a bounded number of contexts.
 
+use super::solver::{self, limits};
 use super::states::{search, with_limits};
 use super::{Fit, Question};
 use crate::args::{Backend, Contexts, ReduceArgs};
-use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
-use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
-use fencepost_contexts::{self as contexts, Limits, PowerRun, Size};
+use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
+use fencepost_bmc::outcome::Progress;
+use fencepost_bmc::power::{self as contexts, PowerRun};
+use fencepost_bmc::{Asked, Statistics};
 use fencepost_ir::{Language, Program, Property, Quantifier};
 use fencepost_machine::power::{self, schedule};
 use fencepost_models::prepare::Form;
@@ -17,7 +19,8 @@ use fencepost_reduce as reduction;
 const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
 
 /// As the machine wants a program: flat threads know local objects.
-const FORM: Form = Form { globalise_locals: false, ..Form::STATES };
+const FORM: Form =
+    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
 
 /// As the encoding wants it: choices stay symbols.
 const SYMBOLS: Form = Form { divide_choices: false, ..FORM };
@@ -159,17 +162,9 @@ fn encoded_within(
     last: u32,
 ) -> Result<Outcome, Trouble> {
     let owners = question.compiled.language == Language::C;
-    let watch = |bound: u32, size: Size| {
-        let Size { variables, clauses, conflicts } = size;
-        progress::note(format!(
-            "contexts {bound} of {last}: {variables} variables, {clauses} clauses, {conflicts} conflicts"
-        ));
-    };
-    let limits = Limits {
-        deadline: question.deadline(),
-        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
-        interrupt: Some(&INTERRUPT),
-        conflicts: None,
+    let watch = |asked: Asked, size: Statistics| {
+        let (bound, size, conflicts) = (asked.total, solver::of(size), size.conflicts);
+        progress::note(format!("contexts {bound} of {last}: {size}, {conflicts} conflicts"));
     };
     let watched = is_watched(question.options.quiet);
     let _line = progress::line(question.file, question.options.quiet);
@@ -177,54 +172,51 @@ fn encoded_within(
         unroll: question.options.unroll,
         owners,
         skip_idle: true,
-        limits,
+        limits: limits(question),
         following: None,
         without: None,
-        progress: watched.then_some(&watch as &(dyn Fn(u32, Size) + Sync)),
+        progress: watched.then_some(&watch as Progress<'_>),
     };
     let found =
         contexts::check(program, &options, first..=last).map_err(|e| question.refuse(&e.what, e.span))?;
-    let mut outcome = match found.verdict {
+    // Where it ends, or how far it came.
+    let at = found.found_at.or(found.completed);
+    let bound = |asked: Asked| Bound::new(BoundName::Contexts, asked.total as u64);
+    let mut outcome = match (found.verdict, found.run) {
+        (Verdict::Unknown, _) => {
+            Outcome::unknown(solver::reason(question, found.why.as_ref(), "", |_| NOT_FOLLOWED.into()))
+        }
         // A final state that was asked for is shown by a run, as what goes wrong is. That there is none needs no run.
-        contexts::Verdict::Safe if found.run.is_none() => Outcome::new(Vec::new(), None, Vec::new()),
-        contexts::Verdict::Unsafe if found.run.is_none() => {
+        (_, Some(run)) => {
+            let unroll = at.map_or(question.options.unroll, |asked| asked.unroll);
+            let outcome = confirm(program, unroll, owners, run);
+            outcome.map_err(|e| question.refuse(&e.what, e.span))?
+        }
+        (Verdict::Unsafe, None) => {
             let message = found.finding.map_or(String::new(), |finding| finding.message);
             Outcome::new(vec![super::bmc::unplaced(message)], None, Vec::new())
         }
-        contexts::Verdict::Safe | contexts::Verdict::Unsafe => {
-            let outcome = confirm(program, found.unroll, owners, found.run.as_ref());
-            outcome.map_err(|e| question.refuse(&e.what, e.span))?
-        }
-        contexts::Verdict::Unknown if found.none_within_bounds => {
-            Outcome::unknown(StopReason::NoneWithinBounds)
-        }
-        contexts::Verdict::Unknown => Outcome::unknown(match found.stop {
-            Some(contexts::StopReason::Timeout) => StopReason::limit(Limit::Timeout),
-            Some(contexts::StopReason::Memory) => StopReason::limit(Limit::MaxMemory),
-            Some(contexts::StopReason::Interrupted) => StopReason::limit(Limit::Interrupted),
-            Some(contexts::StopReason::Size | contexts::StopReason::NoSolver) | None => {
-                StopReason::Unsupported(found.reason.unwrap_or_default())
-            }
-        }),
+        (Verdict::Safe, None) => Outcome::new(Vec::new(), None, Vec::new()),
     };
-    // How far it came, or with how many contexts it goes wrong.
-    if let (contexts::Verdict::Unknown, Some(bound)) = (found.verdict, found.completed) {
-        outcome.so_far =
-            vec![Bound::new(BoundName::Contexts, bound), Bound::new(BoundName::Unroll, found.unroll)];
+    if let (Verdict::Unknown, Some(asked)) = (found.verdict, found.completed) {
+        outcome.so_far = vec![bound(asked), Bound::new(BoundName::Unroll, asked.unroll)];
     }
-    if let (contexts::Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
-        let last = found.completed.unwrap_or(last);
+    if let (Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
+        let last = found.completed.map_or(last, |asked| asked.total as u32);
         let options = contexts::Options { progress: None, ..options };
         let note = contexts::prove(program, &options, last, path).map_err(|why| format!("error: {why}"))?;
         outcome.assumes.push(note);
     }
-    let reached = found.found_at.or(found.completed.filter(|_| !found.exhausted));
-    outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
-    if found.cut && found.found_at.is_none() && found.completed.is_some() {
-        outcome.bounds.push(Bound::new(BoundName::Unroll, found.unroll));
+    let reached = found.found_at.or(found.completed.filter(|_| found.spent));
+    outcome.bounds.extend(reached.map(bound));
+    if let (true, None, Some(asked)) = (found.cut, found.found_at, found.completed) {
+        outcome.bounds.push(Bound::new(BoundName::Unroll, asked.unroll));
     }
     Ok(describe(outcome, question))
 }
+
+/// What the encoding of POWER says where the model of the library gives up.
+const NOT_FOLLOWED: &str = "the library model cannot follow the program";
 
 /// The sequential program that `fencepost reduce -m power` asks for.
 pub fn written(question: &Question<'_>, args: &ReduceArgs) -> Result<Program, Trouble> {
@@ -242,12 +234,9 @@ fn confirm(
     program: &Program,
     unroll: u32,
     owners: bool,
-    run: Option<&PowerRun>,
+    run: PowerRun,
 ) -> Result<Outcome, fencepost_machine::Unsupported> {
     let code = power::prepare(program, unroll, owners)?;
-    let Some(run) = run.cloned() else {
-        return Ok(Outcome::unknown(StopReason::NotConfirmed("there is no run".into())));
-    };
     let PowerRun { active, init, commit, reach, ways, choices } = run;
     let plan = schedule::Schedule { active, init, commit, reach, ways, choices };
     let unconfirmed = |why: &str| {

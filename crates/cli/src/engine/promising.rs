@@ -4,7 +4,6 @@ use super::Question;
 use super::states::{search, with_limits};
 use crate::input::Trouble;
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::allocated::frees;
 use fencepost_ir::{Instr, Language, Value};
 use fencepost_machine::promising::prepare::{has_sc_accesses, has_updates};
 use fencepost_machine::promising::thread::{FenceKind, fence_kind};
@@ -12,8 +11,7 @@ use fencepost_machine::promising::{Bounds, Consistency, Options, check, deepen};
 use fencepost_models::prepare::Form;
 
 /// What the promising machine wants of a program: loops that write are bounded, because memory grows with every write.
-pub const FORM: Form =
-    Form { lock_sections: true, bound_loops: true, globalise_allocations: true, ..Form::STATES };
+pub const FORM: Form = Form { lock_sections: true, bound_loops: true, ..Form::STATES };
 
 /// The name of the model.
 pub const MODEL: &str = "ps";
@@ -50,11 +48,7 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
 
 /// What is looked for.
 pub fn checks(question: &Question<'_>) -> Option<&'static str> {
-    let checks = match frees(&question.compiled.program) {
-        true => "assertions and memory, not races or uses after free",
-        false => "assertions and memory, not races",
-    };
-    (question.compiled.language == Language::C).then_some(checks)
+    (question.compiled.language == Language::C).then_some("assertions and memory, not races")
 }
 
 /// What the answer assumes, for its scope.

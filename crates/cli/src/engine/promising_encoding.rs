@@ -2,14 +2,15 @@
 //! machine.
 
 use super::promising::{self, FORM, MODEL, assumptions};
+use super::solver::{self, limits};
 use super::states::with_limits;
 use super::{Fit, Question};
-use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Limit, Outcome, StopReason, Verdict};
-use fencepost_bmc::promising::{self as encoding, Asked, Ends, Run};
-use fencepost_bmc::{self as bmc, Statistics, symbolic};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Outcome, StopReason, Verdict};
+use fencepost_bmc::outcome::Progress;
+use fencepost_bmc::promising::{self as encoding, Ends, Run};
+use fencepost_bmc::{self as bmc, Asked, Statistics, symbolic};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{ObjectId, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
@@ -111,20 +112,11 @@ fn by_formula(question: &Question<'_>, consistency: Consistency) -> Result<Outco
         }
     }
     let few = question.work == Some(0);
-    let limits = bmc::Limits {
-        deadline: question.deadline(),
-        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
-        interrupt: Some(&INTERRUPT),
-        conflicts: few.then_some(CONFLICTS_OF_FEW),
-    };
     let most = bounds(question).total.unwrap_or(0);
     let _line = progress::line(question.file, question.options.quiet);
     let watch = |asked: Asked, size: Statistics| {
-        let Asked { total, promises } = asked;
-        let (variables, clauses) = (size.variables, size.clauses);
-        progress::note(format!(
-            "K {total} of {most}, {promises} promises: {variables} variables, {clauses} clauses"
-        ));
+        let Asked { total, promises, .. } = asked;
+        progress::note(format!("K {total} of {most}, {promises} promises: {}", solver::of(size)));
     };
     let watched = is_watched(question.options.quiet);
     let given = bounds(question);
@@ -141,12 +133,12 @@ fn by_formula(question: &Question<'_>, consistency: Consistency) -> Result<Outco
         symbolic: symbolic::Options {
             unroll: question.options.unroll,
             c: question.compiled.language.must_end(),
-            limits,
+            limits: bmc::Limits { conflicts: few.then_some(CONFLICTS_OF_FEW), ..limits(question) },
             ..symbolic::Options::default()
         },
         bounds: wanted,
         few,
-        progress: watched.then_some(&watch as &dyn Fn(Asked, Statistics)),
+        progress: watched.then_some(&watch as Progress<'_>),
     };
     let mut confirmed: Option<Finding> = None;
     let mut confirm = |run: &Run, ends: Ends| {
@@ -175,25 +167,25 @@ fn by_formula(question: &Question<'_>, consistency: Consistency) -> Result<Outco
 fn answer(
     question: &Question<'_>,
     wanted: encoding::Bounds,
-    found: &encoding::Outcome,
+    found: &bmc::Outcome<Run>,
     confirmed: Option<Finding>,
 ) -> Outcome {
     match (found.verdict, confirmed) {
         // No run ends in a state that the program is asked for.
-        (bmc::Verdict::Unsafe, None) => {
+        (Verdict::Unsafe, None) => {
             let message = found.finding.as_ref().map(|finding| finding.message.clone()).unwrap_or_default();
             let places = vec![Default::default()];
             let finding = Finding::new(FindingKind::Assertion, message, places);
             Outcome::new(vec![finding], None, Vec::new())
         }
-        (bmc::Verdict::Unsafe, Some(finding)) => {
+        (Verdict::Unsafe, Some(finding)) => {
             let mut outcome = Outcome::new(vec![finding], None, Vec::new());
             if let Some(run) = &found.run {
                 outcome.bounds.push(Bound::new(BoundName::Promising, run.views + run.promises));
             }
             outcome
         }
-        (bmc::Verdict::Safe, _) => {
+        (Verdict::Safe, _) => {
             let mut bounds = Vec::new();
             if found.spent {
                 bounds.push(Bound::new(BoundName::Promising, wanted.total as u64));
@@ -208,22 +200,11 @@ fn answer(
             Outcome::new(Vec::new(), None, bounds)
         }
         _ => {
-            let words = found.reason.clone().unwrap_or_default();
-            let mut outcome = Outcome::unknown(match found.stop {
-                Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
-                Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
-                Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
-                Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) => StopReason::Unsupported(words),
-                None => match &found.unconfirmed {
-                    Some(_) if found.loose => StopReason::Unsupported(words),
-                    Some(why) => StopReason::NotConfirmed(format!(
-                        "internal error: a run of the encoding is not confirmed: {why}"
-                    )),
-                    None if found.completed.is_some() && words.is_empty() => StopReason::NoneWithinBounds,
-                    None => StopReason::Unsupported(words),
-                },
-            });
-            if let Some(Asked { total, promises }) = found.completed {
+            let no_run = "a run of the encoding is not confirmed";
+            let limit = "something that cannot be followed here is reached";
+            let mut outcome =
+                Outcome::unknown(solver::reason(question, found.why.as_ref(), no_run, |_| limit.into()));
+            if let Some(Asked { total, promises, .. }) = found.completed {
                 outcome.assumes.push(format!(
                     "nothing is wrong within a bound of {total} with at most {promises} promises"
                 ));

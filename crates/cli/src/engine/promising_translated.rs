@@ -7,7 +7,7 @@ use super::{Question, promising_encoding};
 use crate::args::Backend;
 use crate::input::Trouble;
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::{Instr, Language, Program, Property, Quantifier};
+use fencepost_ir::{Instr, Language, Program};
 use fencepost_machine::promising::Consistency;
 use fencepost_machine::promising::prepare::has_updates;
 use fencepost_machine::{Config, Model, Options, find};
@@ -94,7 +94,7 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
         Verdict::Unsafe => return confirmed(question, &translated.bounds),
         _ => outcome,
     };
-    if outcome.verdict == Verdict::Safe && !asks_for_a_state(&question.compiled.program) {
+    if outcome.verdict == Verdict::Safe && !question.compiled.program.asks_for_a_state() {
         outcome.bounds = vec![
             Bound::new(BoundName::Promising, translated.bounds.bound),
             Bound::new(BoundName::Promises, translated.bounds.promises),
@@ -122,11 +122,6 @@ fn confirmed(question: &Question<'_>, bounds: &Reduction) -> Result<Outcome, Tro
         }
         _ => found,
     })
-}
-
-/// The question is whether some final state is there.
-fn asks_for_a_state(program: &Program) -> bool {
-    matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
 }
 
 /// True if the question is about the promising semantics.

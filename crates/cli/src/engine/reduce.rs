@@ -5,9 +5,10 @@ use super::promising_translated::{self, Translated};
 use super::states::{search, with_limits};
 use super::{Engine, Fit, Question};
 use crate::args::{Backend, CheckArgs, ReduceArgs};
+use crate::check::INTERRUPT;
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::{Language, Program, Property, Quantifier};
+use fencepost_ir::{Language, Program};
 use fencepost_machine::buffers::Move;
 use fencepost_machine::code::Code;
 use fencepost_machine::guided::{self, Visit};
@@ -25,7 +26,8 @@ use std::time::Instant;
 pub struct Reduce;
 
 /// What is printed as sequential C: choices stay what they are.
-const SEQUENTIAL: Form = Form { globalise_locals: false, divide_choices: false, ..Form::STATES };
+const SEQUENTIAL: Form =
+    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: false };
 
 /// Rounds that a store waits if the user names no bound.
 const DEFAULT_AGE: u32 = 2;
@@ -120,7 +122,7 @@ impl Engine for Reduce {
         if outcome.verdict == Verdict::Unsafe {
             let source = &prepared.program;
             outcome = match run {
-                None if asks_for_a_state(source) && backend != Backend::Cbmc => match all {
+                None if source.asks_for_a_state() && backend != Backend::Cbmc => match all {
                     true => outcome,
                     // Within the bound there is none.
                     false => Outcome::unknown(StopReason::NoneWithinBounds),
@@ -153,11 +155,6 @@ fn backend(question: &Question<'_>) -> Backend {
         Backend::States if !given && super::has_large_choices(question) => Backend::Bmc,
         asked => asked,
     }
-}
-
-/// The question is whether some final state is there.
-pub fn asks_for_a_state(program: &Program) -> bool {
-    matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
 }
 
 /// The order in which a run of the reduced program executes the instructions of the source.
@@ -278,8 +275,16 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let defaults = CheckArgs { unroll: options.unroll, ..CheckArgs::default() };
     let compiled = input::read(&name, model, &defaults)?;
     let (file, start) = (name.as_str(), Instant::now());
-    let question =
-        Question { file, compiled: &compiled, model, options: &defaults, start, until: None, work: None };
+    let question = Question {
+        file,
+        compiled: &compiled,
+        model,
+        options: &defaults,
+        start,
+        until: None,
+        work: None,
+        interrupt: &INTERRUPT,
+    };
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {
         Some("fp") => fencepost_lang::print(&reduced_program(&question, options)?),

@@ -287,7 +287,7 @@ mod tests {
         let execution =
             crate::witness::rebuild(&test.program, condition, entry, &witness).expect("an execution");
         let cat = Model::builtin(model).expect("built in");
-        cause((entry, &cat), &execution, &[])
+        cause((entry, &cat), &execution.execution, &[])
     }
 
     const MP: &str = "AArch64 mp\n{ 0:X1=x; 0:X3=y; 1:X1=y; 1:X3=x; }\n P0 | P1 ;\n MOV W0,#1 | LDR W0,[X1] ;\n \

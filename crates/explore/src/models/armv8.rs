@@ -83,15 +83,17 @@ pub struct Armv8Rows<W: RowWidth> {
 
 /// dmb sy, and what counts as such in programs for other targets.
 fn is_full(fence: Fence) -> bool {
-    fence.is_full() || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
+    let orders = fence.orders();
+    orders.rw && orders.ww
 }
 
 fn orders_loads(fence: Fence) -> bool {
-    matches!(fence, Fence::DmbLd | Fence::DsbLd | Fence::Lfence | Fence::C11(Order::Consume | Order::Acquire))
+    let orders = fence.orders();
+    orders.rr && !orders.ww
 }
 
 fn orders_stores(fence: Fence) -> bool {
-    matches!(fence, Fence::DmbSt | Fence::Eieio | Fence::Sfence)
+    fence.is_for_stores() && fence != Fence::DsbSt
 }
 
 fn is_acquire(ann: Ann) -> bool {
@@ -161,7 +163,7 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         let [isb, picked] = facts
             .fences
             .iter()
-            .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
+            .filter(|f| f.fence.waits_for_branches())
             .fold([Row::EMPTY, Row::EMPTY], |[dep, pick], f| [dep | &f.ctrl | &f.addr_po, pick | &f.picked]);
         let through = self.from(place, write, &(&place.addr | &place.data), |node| &node.through);
         let basic = self.from(place, write, &(&place.addr | &place.data | &place.pick), |node| &node.basic);

@@ -22,7 +22,7 @@ use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::threads::code::Half;
 use crate::threads::path::{EventId, INIT, Kind, Node, Place, Trie};
-use fencepost_ir::{Fence, Order};
+use fencepost_ir::Fence;
 
 /// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +42,6 @@ pub struct GlobalOrder {
     pub which: Which,
     /// Clauses in force.
     pub clauses: Clauses,
-}
-
-/// Fences that keep writes in order under PSO.
-fn orders_writes(fence: Fence) -> bool {
-    fence.is_full()
-        || matches!(fence, Fence::Sfence | Fence::Lwsync | Fence::Eieio | Fence::DmbSt | Fence::DsbSt)
-        || matches!(fence, Fence::C11(Order::Release | Order::AcqRel))
 }
 
 /// The last event of a set: the others come before it, and its row has them.
@@ -96,7 +89,7 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
                 };
                 ordered
                     | earlier
-                    | on(Clause::StoreFence, &(facts.before_fence(orders_writes) & &facts.writes))
+                    | on(Clause::StoreFence, &(facts.before_fence(|fence| fence.orders().ww) & &facts.writes))
             }
             _ => ordered,
         }

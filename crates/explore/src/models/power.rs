@@ -20,7 +20,7 @@ use crate::models::model::{CommitBefore, MemoryModel};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::threads::path::{EventId, Facts, INIT, Kind, Node, Place, Shift, Trie};
-use fencepost_ir::{Fence, Order};
+use fencepost_ir::Fence;
 
 /// The model.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         let ctrl_isync = facts
             .fences
             .iter()
-            .filter(|f| matches!(f.fence, Fence::Isync | Fence::Isb))
+            .filter(|f| f.fence.waits_for_branches())
             .fold(Row::EMPTY, |row, f| row | &f.ctrl);
         let full = facts.before_fence(Fence::is_full);
         let light = facts.before_fence(is_light_fence);
@@ -138,9 +138,9 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         let mut fence = &sync | on(Clause::LightFence, &lighter);
         let mut fenced = full | light;
         if write {
-            let stores = |f| matches!(f, Fence::Eieio | Fence::Sfence | Fence::DmbSt | Fence::DsbSt);
-            fence |= on(Clause::StoreFence, &(facts.before_fence(stores) & &facts.writes));
-            fenced |= facts.before_fence(stores) & (&facts.writes | &facts.skipped);
+            let stores = facts.before_fence(Fence::is_for_stores);
+            fence |= on(Clause::StoreFence, &(&stores & &facts.writes));
+            fenced |= stores & (&facts.writes | &facts.skipped);
         }
         let base = Ppo {
             ii: dp.clone(),
@@ -323,8 +323,8 @@ impl Power {
 
 /// lwsync, and what counts as such in programs for other targets.
 fn is_light_fence(fence: Fence) -> bool {
-    matches!(fence, Fence::Lwsync | Fence::Lfence | Fence::DmbLd | Fence::DsbLd)
-        || matches!(fence, Fence::C11(Order::Consume | Order::Acquire | Order::Release | Order::AcqRel))
+    let orders = fence.orders();
+    orders.rw && !orders.wr
 }
 
 /// The least rows of an event above their bases, the rows of earlier events being final. What an event brings comes before it in

@@ -87,16 +87,6 @@ fn acquires(order: Order) -> bool {
     order.acquires() || order == Order::Consume
 }
 
-fn fence_order(fence: Fence) -> Order {
-    match fence {
-        Fence::C11(order) => order,
-        _ if fence.is_full() => Order::SeqCst,
-        Fence::Lwsync => Order::AcqRel,
-        Fence::DmbLd | Fence::DsbLd => Order::Acquire,
-        _ => Order::Relaxed,
-    }
-}
-
 impl Rc11 {
     #[inline(always)]
     pub fn acquires(self, order: Order) -> bool {
@@ -125,7 +115,7 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
 
     /// SC fences take part in psc; the others only in hb, which the path knows.
     fn is_event(&self, fence: Fence) -> bool {
-        fence_order(fence) == Order::SeqCst
+        fence.as_c11() == Order::SeqCst
     }
 
     fn statics(&self, place: &Place<'_, Self::Static, W>) -> Rc11Static {
@@ -138,27 +128,27 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         let previous = facts.events.last().map(|e| e as EventId);
         let acquire_fence = self.clauses.has(Clause::AcquireFence)
             && facts.fences.iter().any(|f| {
-                acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
+                acquires(f.fence.as_c11()) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
             });
         let is_other = |f: &&crate::threads::path::FenceFacts<W>| {
-            let order = fence_order(f.fence);
+            let order = f.fence.as_c11();
             (acquires(order) || order.releases()) && !self.is_event_of::<W>(f.fence)
         };
         let last_fence = facts.fences.iter().filter(is_other).filter_map(last_event).max().map(|at| {
             let acquires_there = |f: &crate::threads::path::FenceFacts<W>| {
-                last_event(f) == Some(at) && acquires(fence_order(f.fence))
+                last_event(f) == Some(at) && acquires(f.fence.as_c11())
             };
             (at, facts.fences.iter().filter(is_other).any(acquires_there))
         });
         let release = facts
             .fences
             .iter()
-            .filter(|f| fence_order(f.fence).releases() && !self.is_event_of::<W>(f.fence))
+            .filter(|f| f.fence.as_c11().releases() && !self.is_event_of::<W>(f.fence))
             .max_by_key(|f| f.number);
         let release_fence = release.filter(|_| self.clauses.has(Clause::ReleaseFence)).and_then(|release| {
             let at = last_event(release)?;
             let acquired = facts.fences.iter().any(|f| {
-                acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number
+                acquires(f.fence.as_c11()) && last_event(f) == Some(at) && f.number <= release.number
             });
             Some((at, acquired))
         });

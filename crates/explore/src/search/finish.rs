@@ -89,7 +89,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         }
         if self.subject.code.in_pieces {
             let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
-            if let Some(need) = unordered(&view).and_then(|(piece, _)| asks(&view, piece)) {
+            if let Some(need) = unordered(&view).and_then(|pair| asks(&view, pair)) {
                 return self.start_over(need);
             }
         }

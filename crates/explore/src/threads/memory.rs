@@ -11,7 +11,7 @@
 use crate::reductions::conflicts::CellKey;
 use crate::work::cells::{Cells, Owner};
 use fencepost_answer::trace::Object as Named;
-use fencepost_ir::{Location, Object, ObjectId, Program, Span, Value, Width};
+use fencepost_ir::{Location, Object, ObjectId, Program, Span, Value, Width, wide};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -100,15 +100,23 @@ struct Layout {
 pub struct Layouts(FxHashMap<ObjectKey, Layout>);
 
 impl Layouts {
-    /// Asks for a cell. If another one must be there, no layout will do.
-    pub fn ask(&mut self, key: ObjectKey, offset: u32, width: Width) {
-        let fresh = || Layout { cells: Vec::new(), grain: width, given_up: false };
+    /// Asks for a cell, which an atomic access needs. If another one must be there, no layout will do; of two atomic accesses
+    /// the narrower one then has its cell, so that the wider one is at fault: it comes last where somebody waits for what others
+    /// write byte by byte.
+    pub fn ask(&mut self, key: ObjectKey, offset: u32, width: Width, is_atomic: bool) {
+        let grain = width.min(Width::W64);
+        let fresh = || Layout { cells: Vec::new(), grain, given_up: false };
         let layout = self.0.entry(key).or_insert_with(fresh);
-        if layout.cells.iter().any(|&cell| overlap(cell, (offset, width))) {
+        let overlaps = |&cell: &(u32, Width)| overlap(cell, (offset, width));
+        if layout.cells.iter().any(overlaps) {
             layout.given_up = true;
-            return;
+            let wider = |&(_, other): &(u32, Width)| other > width;
+            if !is_atomic || !layout.cells.iter().filter(|cell| overlaps(cell)).all(wider) {
+                return;
+            }
+            layout.cells.retain(|cell| !overlaps(cell));
         }
-        layout.grain = width;
+        layout.grain = grain;
         layout.cells.push((offset, width));
         layout.cells.sort();
     }
@@ -217,16 +225,19 @@ impl ObjectInfo {
         if let Some(&(_, _, init)) = here.find(|c| c.1 == width) {
             return init;
         }
-        let mut value = 0;
-        for byte in 0..width.bytes() {
+        let mut bytes = [0; wide::BYTES as usize];
+        for (byte, place) in (0..width.bytes()).zip(&mut bytes) {
             let at = offset + byte;
             let mut inside = self.declared.iter().filter(|&&(o, w, _)| overlap((o, w), (at, Width::W8)));
             let is_padding = inside.clone().next().is_none();
-            let known = inside.find_map(|&(o, _, init)| init.map(|init| init >> (8 * (at - o)) & 0xff));
+            let byte_of = |&(o, w, init): &(u32, Width, Option<u64>)| {
+                init.map(|init| wide::to_bytes(Value(init), w)[(at - o) as usize])
+            };
+            let known = inside.find_map(byte_of);
             let zero = self.zeroed || (is_padding && !self.declared.is_empty());
-            value |= known.or(zero.then_some(0))? << (8 * byte);
+            *place = known.or(zero.then_some(0))?;
         }
-        Some(value)
+        wide::from_bytes(&bytes, width).map(|value| value.0)
     }
 }
 

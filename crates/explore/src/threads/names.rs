@@ -3,7 +3,7 @@
 use crate::threads::memory::{LocId, Memory, Storage};
 use fencepost_answer::trace::Name;
 use fencepost_ir::names::Names;
-use fencepost_ir::{Instr, ObjectId, Program, Span, Value};
+use fencepost_ir::{Instr, ObjectId, Program, Span, Value, Width};
 use rustc_hash::FxHashMap;
 
 /// The names of a program.
@@ -34,6 +34,13 @@ impl Debug {
     pub fn cell(&self, memory: &Memory, loc: LocId, source: &[(u32, u32)]) -> Name {
         let (location, width) = memory.location(loc);
         let whole = location.offset == 0 && memory.size(location.object) == Some(width.bytes());
+        if width == Width::W128
+            && let Some(made) = self.made(memory, location.object, source)
+            && let Some(size) = memory.size(location.object)
+            && let Some(rest) = self.names.words(made, size, location.offset)
+        {
+            return Name { object: memory.shown(location.object), rest, ..Name::default() };
+        }
         let part = self.part(memory, location.object, location.offset, source);
         let part = part.filter(|part| !whole || part.starts_with('.')).unwrap_or_else(|| memory.part(loc));
         Name { object: memory.shown(location.object), rest: part, ..Name::default() }
@@ -47,7 +54,7 @@ impl Debug {
                 .known(memory, value, source)
                 .unwrap_or_else(|| Name::plain(value.as_i64().to_string()));
         };
-        let Some(members) = self.names.members_of(made, location.offset, value) else {
+        let Some(members) = self.names.members_of(made, (location.offset, width), value) else {
             let typed = || Name::plain(self.names.show(made, location.offset, width, value));
             return self.known(memory, value, source).unwrap_or_else(typed);
         };

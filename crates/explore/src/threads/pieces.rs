@@ -17,28 +17,41 @@
 use crate::findings::view::View;
 use crate::models::model::MemoryModel;
 use crate::search::row::RowWidth;
-use crate::threads::code::{Arg, FP, Op, Pc, PieceOp, Undefined, frame_reg};
+use crate::threads::code::{Arg, FP, Half, Op, Pc, PieceOp, Undefined, frame_reg};
 use crate::threads::interpret::{FaultKind, Machine, Stop};
 use crate::threads::lower::{Lowering, arg, undefined};
 use crate::threads::memory::{BadAccess, Piece};
 use crate::threads::path::{EventId, INIT, Kind};
 use crate::work::preparation::StartOver;
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, FailKind, Instr, Operand, Order, Program, Reg, UnaryOp, Value, Width,
+    Ann, BinaryOp, Extend, FailKind, Instr, Operand, Order, Program, Reg, UnaryOp, Value, Width, wide,
 };
 
-/// Whether the access of an instruction may go in pieces: it is not atomic.
+/// Whether the access of an instruction may go in pieces: it is not atomic, and no wider than a word.
 pub fn goes_in_pieces(program: &Program, at: (u32, u32)) -> bool {
     let function = program.functions.get(at.0 as usize);
     let Some(instr) = function.and_then(|f| f.body.get(at.1 as usize)) else { return false };
     match instr {
-        Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } | Instr::Store { ann, .. } => is_plain(*ann),
+        Instr::Load { ann, width, .. }
+        | Instr::CopyLoad { ann, width, .. }
+        | Instr::Store { ann, width, .. } => is_plain(*ann, *width),
         _ => false,
     }
 }
 
-fn is_plain(ann: Ann) -> bool {
-    ann.order == Order::Plain && !ann.exclusive
+fn is_plain(ann: Ann, width: Width) -> bool {
+    ann.order == Order::Plain && !ann.exclusive && width <= Width::W64
+}
+
+/// Whether the access of an operation needs a cell of its own, always.
+pub(crate) fn stays_whole(op: &Op) -> bool {
+    match *op {
+        Op::LoadPiece { .. } | Op::StorePiece { .. } => false,
+        Op::Load { ann, width, half, .. } | Op::Store { ann, width, half, .. } => {
+            !is_plain(ann, width) || !matches!(half, Half::None)
+        }
+        _ => true,
+    }
 }
 
 impl Lowering<'_> {
@@ -47,11 +60,11 @@ impl Lowering<'_> {
         match *instr {
             Instr::Load { dst, addr, width, extend, ann }
             | Instr::CopyLoad { dst, addr, width, extend, ann, .. }
-                if is_plain(ann) =>
+                if is_plain(ann, width) =>
             {
                 self.load_in_pieces(dst, addr, (width, extend), ann, undefined(instr));
             }
-            Instr::Store { addr, value, width, ann } if is_plain(ann) => {
+            Instr::Store { addr, value, width, ann } if is_plain(ann, width) => {
                 self.store_in_pieces(addr, value, width, ann);
             }
             _ => return false,
@@ -194,8 +207,10 @@ impl<M> Machine<'_, M> {
             PieceOp::Advance => Ok(at + u64::from(piece.taken)),
             PieceOp::Gather(undefined) => gather(piece, undefined, at, a, b).ok_or(PARTLY),
             PieceOp::Merge => match merge(piece, at, a, b) {
-                Some(value) => Ok(value),
-                None => {
+                Ok(value) => Ok(value),
+                // Two words that do not fit into one value.
+                Err(Apart::Large) => Err(PARTLY),
+                Err(Apart::Partly) => {
                     // A cell of its own would tell what has a value from what has none.
                     self.ask(pc, address, width);
                     Err(PARTLY)
@@ -216,23 +231,43 @@ fn gather(piece: Piece, undefined: Undefined, at: u64, so_far: u64, cell: u64) -
         false => cell,
     };
     let so_far = if so_far == nothing { 0 } else { so_far };
-    Some(so_far | (cell >> (8 * piece.skipped) & mask(piece.taken)) << (8 * at))
+    let taken = match piece.bytes {
+        wide::BYTES => wide::halves(Value(cell))[piece.skipped as usize / 8] >> (8 * (piece.skipped % 8)),
+        _ => cell >> (8 * piece.skipped),
+    };
+    Some(so_far | (taken & mask(piece.taken)) << (8 * at))
 }
 
-/// The content of a cell with a part of a value in it; nothing, if one has a value and the other has none.
-fn merge(piece: Piece, at: u64, cell: u64, value: u64) -> Option<u64> {
+/// Why a cell cannot take a part of a value.
+enum Apart {
+    /// One has a value and the other has none.
+    Partly,
+    /// The two words of the cell are too large for one value.
+    Large,
+}
+
+/// The content of a cell with a part of a value in it.
+fn merge(piece: Piece, at: u64, cell: u64, value: u64) -> Result<u64, Apart> {
     let nothing = Value::UNDEFINED.0;
     let whole = piece.taken == piece.bytes;
     let cell = match (cell == nothing, value == nothing) {
-        (true, true) => return Some(nothing),
-        (_, true) if whole => return Some(nothing),
-        (_, true) => return None,
-        (true, false) if !piece.padding => return None,
+        (true, true) => return Ok(nothing),
+        (_, true) if whole => return Ok(nothing),
+        (_, true) => return Err(Apart::Partly),
+        (true, false) if !piece.padding => return Err(Apart::Partly),
         (true, false) => 0,
         (false, false) => cell,
     };
-    let part = (value >> (8 * at) & mask(piece.taken)) << (8 * piece.skipped);
-    Some(cell & !(mask(piece.taken) << (8 * piece.skipped)) | part)
+    let part = value >> (8 * at) & mask(piece.taken);
+    if piece.bytes == wide::BYTES {
+        // No access but an atomic one is wider than a word, so that the part is within one of the two.
+        let mut words = wide::halves(Value(cell));
+        let (word, shift) = (&mut words[piece.skipped as usize / 8], 8 * (piece.skipped % 8));
+        *word = *word & !(mask(piece.taken) << shift) | part << shift;
+        return wide::joined(words[0], words[1]).map(|value| value.0).ok_or(Apart::Large);
+    }
+    let part = part << (8 * piece.skipped);
+    Ok(cell & !(mask(piece.taken) << (8 * piece.skipped)) | part)
 }
 
 /// A piece, and an access by another thread to its cell that is not ordered before or after it, one of them a write.
@@ -263,12 +298,18 @@ pub(crate) fn unordered<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -
     None
 }
 
-/// What the access of a piece may ask for, unless no layout will do.
+/// What the access of a piece may ask for, unless no layout will do: another access needs the cell as it is, or the object has
+/// been given up.
 pub(crate) fn asks<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
-    piece: EventId,
+    (piece, other): (EventId, EventId),
 ) -> Option<StartOver> {
     let (graph, layout) = (view.graph, view.subject.layout);
+    let op =
+        |event: EventId| &view.subject.code.ops[view.trie.node(graph.node(event as usize)).pc() as usize];
+    if stays_whole(op(other)) {
+        return None;
+    }
     let node = view.trie.node(graph.node(piece as usize));
     let (Op::LoadPiece { addr, width, .. } | Op::StorePiece { addr, width, .. }) =
         view.subject.code.ops[node.pc() as usize]

@@ -32,7 +32,7 @@ pub(crate) struct Cells {
     contradict: bool,
 }
 
-const WIDTHS: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
+const WIDTHS: [Width; 5] = [Width::W8, Width::W16, Width::W32, Width::W64, Width::W128];
 const STORAGES: [Storage; 4] = [Storage::Global, Storage::Heap, Storage::Local, Storage::ThreadLocal];
 
 impl Cells {
@@ -84,7 +84,7 @@ impl Cells {
             writer.number(cells.len() as u64);
             for (&offset, &width) in cells {
                 let width = WIDTHS.iter().position(|&w| w == width).unwrap_or_default() as u64;
-                writer.number(u64::from(offset) << 2 | width);
+                writer.number(u64::from(offset) << 3 | width);
             }
         }
     }
@@ -104,8 +104,8 @@ impl Cells {
             };
             for _ in 0..reader.count()? {
                 let number = reader.number()?;
-                let offset = u32::try_from(number >> 2).map_err(|_| DecodeError::Value)?;
-                cells.add(owner, offset, WIDTHS[(number & 3) as usize]);
+                let offset = u32::try_from(number >> 3).map_err(|_| DecodeError::Value)?;
+                cells.add(owner, offset, *WIDTHS.get((number & 7) as usize).ok_or(DecodeError::Value)?);
             }
         }
         Ok(cells)

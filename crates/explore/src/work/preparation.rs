@@ -235,8 +235,9 @@ impl Preparation {
                         self.layouts = Layouts::default();
                     }
                     Some((object, offset, width)) => {
-                        if !goes_in_pieces(program, at) || !self.mixed.insert(at) {
-                            self.layouts.ask(object, offset, width);
+                        let is_atomic = !goes_in_pieces(program, at);
+                        if is_atomic || !self.mixed.insert(at) {
+                            self.layouts.ask(object, offset, width, is_atomic);
                         }
                     }
                 }
@@ -313,7 +314,7 @@ fn events_of(code: &Code, function: u32) -> usize {
     code.ops[first..end].iter().filter(|op| op.is_event()).count()
 }
 
-const WIDTHS: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
+const WIDTHS: [Width; 5] = [Width::W8, Width::W16, Width::W32, Width::W64, Width::W128];
 
 /// Writes a reason.
 pub(crate) fn write_reason(why: &StartOver, writer: &mut Writer) {

@@ -97,7 +97,7 @@ impl Compiler {
                 let condition = self.pick(Value(1).into(), depends, "pick");
                 self.branch(condition);
             }
-            let fence = Fence::ALL.into_iter().find(|fence| fence.name() == head);
+            let fence = Fence::named(head);
             self.push(Instr::Fence(fence.unwrap_or_else(|| panic!("no fence `{head}`"))));
             self.regs.push(None);
         }

@@ -8,7 +8,7 @@
 //! only may also find that it was not started, and do nothing.
 
 use super::{Flat, FlatThread, Op, Step, Unsupported};
-use crate::annotation::Fence;
+use crate::fence::Fence;
 use crate::program::{Extend, Object, ObjectId, Operand, Reg, Width};
 use crate::value::Value;
 use fencepost_diag::Span;

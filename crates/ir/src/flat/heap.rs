@@ -8,7 +8,7 @@
 
 use super::objects::{binary, unary};
 use super::{Flat, Op, Unsupported};
-use crate::program::{BinaryOp, Cell, Object, Operand, Reg, Rvalue, UnaryOp, Width};
+use crate::program::{BinaryOp, Cell, Operand, Reg, Rvalue, UnaryOp, Width};
 use crate::value::Value;
 use fencepost_diag::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,31 +21,31 @@ pub(super) type Allocated = (u32, bool, Span);
 
 /// What a value may be.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct May {
+struct May {
     /// One of these.
-    pub values: BTreeSet<u64>,
+    values: BTreeSet<u64>,
     /// Any number that is no pointer.
-    pub number: bool,
+    number: bool,
     /// Anywhere in these objects.
-    pub into: BTreeSet<u32>,
+    into: BTreeSet<u32>,
     /// Anything.
-    pub anything: bool,
+    anything: bool,
 }
 
 impl May {
-    pub fn one(value: Value) -> May {
+    fn one(value: Value) -> May {
         May { values: BTreeSet::from([value.0]), ..May::default() }
     }
 
-    pub fn anything() -> May {
+    fn anything() -> May {
         May { anything: true, ..May::default() }
     }
 
-    pub fn number() -> May {
+    fn number() -> May {
         May { number: true, ..May::default() }
     }
 
-    pub fn join(&mut self, other: &May) {
+    fn join(&mut self, other: &May) {
         self.number |= other.number;
         self.anything |= other.anything;
         self.values.extend(&other.values);
@@ -82,7 +82,7 @@ pub(super) fn find_cells(flat: &mut Flat, allocated: &[Allocated]) -> Result<(),
                 let what = "an access through a pointer that may be any, where memory is allocated,".into();
                 return Err(Unsupported { what, span: step.span });
             }
-            for (object, offset) in places(&flat.objects, may, width) {
+            for (object, offset) in places(flat, may, width) {
                 let cells = found.entry(object).or_default();
                 if cells.insert(offset, width).is_some_and(|other| other != width) {
                     return Err(mixed(step.span));
@@ -91,18 +91,16 @@ pub(super) fn find_cells(flat: &mut Flat, allocated: &[Allocated]) -> Result<(),
         }
     }
     for &(object, zeroed, span) in allocated {
-        let found = found.remove(&object).unwrap_or_default();
-        flat.objects[object as usize].cells = cells(found, zeroed).ok_or_else(|| mixed(span))?;
+        let init = zeroed.then_some(Value::ZERO);
+        let cells = found.remove(&object).unwrap_or_default();
+        let cells: Vec<Cell> =
+            cells.into_iter().map(|(offset, width)| Cell { offset, width, init }).collect();
+        if cells.windows(2).any(|pair| pair[0].offset + pair[0].width.bytes() > pair[1].offset) {
+            return Err(mixed(span));
+        }
+        flat.objects[object as usize].cells = cells;
     }
     Ok(())
-}
-
-/// The cells of an object that is accessed at these offsets; nothing if they overlap.
-pub(crate) fn cells(found: BTreeMap<u32, Width>, zeroed: bool) -> Option<Vec<Cell>> {
-    let init = zeroed.then_some(Value::ZERO);
-    let cells: Vec<Cell> = found.into_iter().map(|(offset, width)| Cell { offset, width, init }).collect();
-    let overlaps = cells.windows(2).any(|pair| pair[0].offset + pair[0].width.bytes() > pair[1].offset);
-    (!overlaps).then_some(cells)
 }
 
 fn mixed(span: Span) -> Unsupported {
@@ -110,9 +108,9 @@ fn mixed(span: Span) -> Unsupported {
 }
 
 /// The places inside objects that an access may be to.
-pub(crate) fn places(objects: &[Object], may: &May, width: Width) -> BTreeSet<(u32, u32)> {
+fn places(flat: &Flat, may: &May, width: Width) -> BTreeSet<(u32, u32)> {
     let bytes = width.bytes();
-    let size = |object: u32| objects.get(object as usize).map_or(0, |object| object.size);
+    let size = |object: u32| flat.objects.get(object as usize).map_or(0, |object| object.size);
     let few = may.values.iter().filter_map(|value| Value(*value).as_pointer());
     let few = few.map(|(object, offset)| (object.0, offset));
     let fits =
@@ -125,7 +123,7 @@ pub(crate) fn places(objects: &[Object], may: &May, width: Width) -> BTreeSet<(u
 }
 
 /// The registers of a thread at a place.
-pub(crate) type Registers = Vec<May>;
+type Registers = Vec<May>;
 
 struct Heap {
     /// What each thread returns.
@@ -137,7 +135,7 @@ struct Heap {
     anywhere: May,
 }
 
-pub(crate) fn operand(registers: &Registers, operand: Operand) -> May {
+fn operand(registers: &Registers, operand: Operand) -> May {
     match operand {
         Operand::Const(value) => May::one(value),
         Operand::Reg(reg) => registers[reg.0 as usize].clone(),
@@ -221,7 +219,7 @@ impl Heap {
 
     fn load(&self, flat: &Flat, registers: &Registers, addr: Operand, width: Width) -> May {
         // What is narrower than a pointer is a number.
-        if width != Width::W64 {
+        if width < Width::W64 {
             return May::number();
         }
         let may = operand(registers, addr);
@@ -230,7 +228,7 @@ impl Heap {
         match may.anything {
             true => self.memory.values().for_each(|held| read.join(held)),
             false => {
-                for place in places(&flat.objects, &may, width) {
+                for place in places(flat, &may, width) {
                     self.memory.get(&place).into_iter().for_each(|held| read.join(held));
                 }
             }
@@ -256,14 +254,14 @@ impl Heap {
         if to.anything {
             add(&mut self.anywhere);
         }
-        for place in places(&flat.objects, &to, width) {
+        for place in places(flat, &to, width) {
             add(self.memory.entry(place).or_default());
         }
         changed
     }
 }
 
-pub(crate) fn evaluate(registers: &Registers, value: &Rvalue) -> May {
+fn evaluate(registers: &Registers, value: &Rvalue) -> May {
     let get = |a: Operand| operand(registers, a);
     match *value {
         Rvalue::Use(a) => get(a),

@@ -3,7 +3,7 @@
 use super::objects::{Env, Known, Private, operand};
 use super::unroll::{Layout, rebase};
 use super::{Op, Unsupported};
-use crate::annotation::Fence;
+use crate::fence::Fence;
 use crate::program::{
     BinaryOp, Extend, FailKind, Instr, Object, ObjectId, Operand, Reg, RmwOp, Rvalue, UnaryOp, Until, Width,
 };
@@ -404,7 +404,7 @@ impl Layout<'_, '_> {
         }
         // A copy keeps what is known, also of pointers.
         match width {
-            Width::W64 => self.set(dst, Rvalue::Use(value.into()), env),
+            Width::W64 | Width::W128 => self.set(dst, Rvalue::Use(value.into()), env),
             _ => self.extend(dst, value, width, extend, env),
         }
         Ok(())
@@ -452,7 +452,7 @@ impl Layout<'_, '_> {
         };
         let narrow = self.new_reg();
         match width {
-            Width::W64 => self.set(narrow, Rvalue::Use(value), env),
+            Width::W64 | Width::W128 => self.set(narrow, Rvalue::Use(value), env),
             _ => self.set(narrow, Rvalue::Unary(UnaryOp::ZeroExtend, width, Extend::Zero, value), env),
         }
         match offset {

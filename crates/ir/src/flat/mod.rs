@@ -19,17 +19,17 @@
 //! are registers; other local objects become global ones, which is the same because each step exists once.
 
 mod handshakes;
-pub(crate) mod heap;
+mod heap;
 mod loops;
 mod lower;
-pub(crate) mod objects;
+mod objects;
 mod phases;
 mod unroll;
 
 pub use handshakes::with_handshakes;
 pub use phases::{Phase, phases};
 
-use crate::annotation::Fence;
+use crate::fence::Fence;
 use crate::program::{Extend, FailKind, Object, Operand, Program, Reg, Rvalue, Width};
 use fencepost_diag::Span;
 

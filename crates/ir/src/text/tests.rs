@@ -1,8 +1,9 @@
 //! Print and parse are inverse, for programs and executions that use every word there is; bad text is an error.
 
 use super::*;
-use crate::annotation::{Ann, Fence, Order, Role};
+use crate::annotation::{Ann, Order, Role};
 use crate::execution::{Event, EventKind, Location};
+use crate::fence::Fence;
 use crate::program::*;
 use crate::property::*;
 use crate::relation::Relation;
@@ -140,7 +141,7 @@ fn access() -> impl Strategy<Value = Instr> {
                     }
                 }
             ),
-        select(&Fence::ALL[..]).prop_map(Instr::Fence),
+        select(Fence::all().collect::<Vec<_>>()).prop_map(Instr::Fence),
     ]
 }
 
@@ -309,7 +310,7 @@ fn execution() -> impl Strategy<Value = Execution> {
     let kind = prop_oneof![
         Just(EventKind::Read),
         Just(EventKind::Write),
-        select(&Fence::ALL[..]).prop_map(EventKind::Fence)
+        select(Fence::all().collect::<Vec<_>>()).prop_map(EventKind::Fence)
     ];
     let location = (0u32..3, 0u32..9).prop_map(|(o, offset)| Location { object: ObjectId(o), offset });
     let thread = option::of((0u32..3).prop_map(ThreadId));

@@ -1,7 +1,8 @@
 //! Enumerations that are one word each.
 
 use super::parser::{Parser, Text};
-use crate::annotation::{Fence, Order};
+use crate::annotation::Order;
+use crate::fence::Fence;
 use crate::program::{BinaryOp, Extend, FailKind, RmwOp, UnaryOp, Width};
 use crate::property::{Compare, Quantifier};
 use fencepost_diag::Diagnostic;
@@ -26,7 +27,7 @@ macro_rules! words {
 }
 
 words! {
-    Width, "a width: w8, w16, w32 or w64" { W8 = "w8", W16 = "w16", W32 = "w32", W64 = "w64" }
+    Width, "a width: w8, w16, w32, w64 or w128" { W8 = "w8", W16 = "w16", W32 = "w32", W64 = "w64", W128 = "w128" }
     Extend, "`zero` or `sign`" { Zero = "zero", Sign = "sign" }
     UnaryOp, "an operator of one operand" {
         Neg = "neg", Not = "not", LogicalNot = "lnot", ZeroExtend = "zext", SignExtend = "sext",
@@ -77,7 +78,7 @@ impl Text for Fence {
     }
 
     fn parse(parser: &mut Parser) -> Result<Self, Box<Diagnostic>> {
-        match Fence::ALL.into_iter().find(|fence| parser.is_word(fence.name())) {
+        match Fence::all().find(|fence| parser.is_word(fence.name())) {
             Some(fence) => {
                 parser.take();
                 Ok(fence)

@@ -365,6 +365,7 @@ impl Decoder {
                     (Width::W32, Extend::Sign) => Op::LoadS32(regs),
                     (Width::W32, Extend::Zero) => Op::LoadU32(regs),
                     (Width::W64, _) => Op::Load64(regs),
+                    (Width::W128, _) => Op::Step,
                 }
             }
             Instr::Store { addr, value, width, .. } => {
@@ -374,6 +375,7 @@ impl Decoder {
                     Width::W16 => Op::Store16(regs),
                     Width::W32 => Op::Store32(regs),
                     Width::W64 => Op::Store64(regs),
+                    Width::W128 => Op::Step,
                 }
             }
             Instr::Defined(value) => Op::Defined(self.one(value)),
@@ -403,7 +405,7 @@ impl Decoder {
                     (Width::W16, Extend::Zero) => Op::ExtendU16(regs),
                     (Width::W32, Extend::Sign) => Op::ExtendS32(regs),
                     (Width::W32, Extend::Zero) => Op::ExtendU32(regs),
-                    (Width::W64, _) => Op::Move(regs),
+                    (Width::W64 | Width::W128, _) => Op::Move(regs),
                 }
             }
             Rvalue::Unary(op, width, extend, a) => Op::Unary(op, width, extend, self.two(dst, a)),

@@ -2,7 +2,7 @@
 //! byte.
 
 use super::step::Step;
-use fencepost_ir::{Cell, Object, ObjectId, Program, Value, Width};
+use fencepost_ir::{Cell, Object, ObjectId, Program, Value, Width, wide};
 
 /// Objects that are made in a run.
 const MAX_OBJECTS: usize = 1 << 22;
@@ -99,9 +99,10 @@ impl Memory {
         let (block, at) = self.find(addr, width)?;
         let block = &self.blocks[block];
         let size = width.bytes() as usize;
-        let mut word = [0u8; 8];
-        word[..size].copy_from_slice(&block.bytes[at..at + size]);
-        Ok((Value(u64::from_le_bytes(word)), block.known[at..at + size].iter().all(|known| *known)))
+        let mut bytes = [0u8; wide::BYTES as usize];
+        bytes[..size].copy_from_slice(&block.bytes[at..at + size]);
+        let value = wide::from_bytes(&bytes, width).ok_or("two words are too large for one value")?;
+        Ok((value, block.known[at..at + size].iter().all(|known| *known)))
     }
 
     pub fn store(&mut self, addr: Value, width: Width, value: Value) -> Step<()> {
@@ -111,7 +112,7 @@ impl Memory {
         if block.constant {
             return Err("a constant is written");
         }
-        block.bytes[at..at + size].copy_from_slice(&value.0.to_le_bytes()[..size]);
+        block.bytes[at..at + size].copy_from_slice(&wide::to_bytes(value, width)[..size]);
         block.mark(at, size, value != Value::UNDEFINED);
         Ok(())
     }
@@ -169,11 +170,11 @@ fn template(object: &Object, storage: Storage) -> Block {
             known[(*offset as usize).min(end)..end].fill(false);
         }
     }
-    for Cell { offset, width, init } in &object.cells {
-        let (at, wide) = (*offset as usize, width.bytes() as usize);
-        if let (Some(value), true) = (init, at + wide <= size) {
-            bytes[at..at + wide].copy_from_slice(&value.0.to_le_bytes()[..wide]);
-            known[at..at + wide].fill(true);
+    for &Cell { offset, width, init } in &object.cells {
+        let (at, all) = (offset as usize, width.bytes() as usize);
+        if let (Some(value), true) = (init, at + all <= size) {
+            bytes[at..at + all].copy_from_slice(&wide::to_bytes(value, width)[..all]);
+            known[at..at + all].fill(true);
         }
     }
     let holes = known.iter().filter(|known| !**known).count();

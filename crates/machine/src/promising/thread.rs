@@ -60,12 +60,12 @@ pub enum FenceKind {
 
 /// What a fence means to the promising machine; fences of hardware are read as the C fence that compiles to them.
 pub fn fence_kind(fence: Fence) -> FenceKind {
-    match fence {
-        fence if fence.is_full() => FenceKind::Sc,
-        Fence::C11(Order::AcqRel) | Fence::Lwsync => FenceKind::AcquireRelease,
-        Fence::C11(Order::Release) => FenceKind::Release,
-        Fence::C11(Order::Acquire | Order::Consume) | Fence::DmbLd | Fence::DsbLd => FenceKind::Acquire,
-        _ => FenceKind::Nothing,
+    match fence.as_c11() {
+        Order::SeqCst => FenceKind::Sc,
+        Order::AcqRel => FenceKind::AcquireRelease,
+        Order::Release => FenceKind::Release,
+        Order::Acquire | Order::Consume => FenceKind::Acquire,
+        Order::Plain | Order::Relaxed | Order::AcquirePc => FenceKind::Nothing,
     }
 }
 

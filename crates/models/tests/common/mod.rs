@@ -15,7 +15,7 @@ use fencepost_ir::{
 
 fn event(thread: Option<u32>, word: &str) -> Event {
     let (word, amo) = word.strip_suffix('!').map_or((word, false), |word| (word, true));
-    let (kind, location, value, ann) = match Fence::ALL.iter().find(|f| f.name() == word) {
+    let (kind, location, value, ann) = match Fence::named(word).as_ref() {
         Some(&fence) => (EventKind::Fence(fence), None, 0, Ann::PLAIN),
         None => {
             let kind = if word.starts_with('W') { EventKind::Write } else { EventKind::Read };

@@ -212,7 +212,7 @@ fn plain_and_volatile_accesses_and_machine_fences_stay() {
         Instr::Store { addr: X, value: Reg(0).into(), width, ann: Ann::PLAIN },
         Instr::CopyLoad { dst: Reg(0), addr: X, width, extend, ann: Ann::PLAIN, keeps: true },
     ];
-    instrs.extend(Fence::ALL.into_iter().filter(|f| !matches!(f, Fence::C11(_))).map(Instr::Fence));
+    instrs.extend(Fence::all().filter(|f| !matches!(f, Fence::C11(_))).map(Instr::Fence));
     let source = body(instrs, 1);
     for target in Target::ALL {
         for (_, mapping) in variants(target) {

@@ -205,7 +205,7 @@ impl Layout {
             processes: flat.threads.len() as u32,
             cells: cells.len() as u32,
             stores: steps.filter(|step| matches!(step.op, Op::Store { .. })).count() as u32,
-            wide: cells.iter().any(|cell| cell.width == Width::W64),
+            wide: cells.iter().any(|cell| cell.width >= Width::W64),
         }
     }
 
@@ -481,7 +481,7 @@ impl Translation<'_> {
 
     /// Any value of a cell, sign-extended.
     fn guess(&mut self, width: Width) -> Operand {
-        let half = 1i128 << (8 * width.bytes() - 1);
+        let half = 1i128 << (width.bits() - 1);
         self.code.choose((-half) as i64, (half - 1) as i64).into()
     }
 

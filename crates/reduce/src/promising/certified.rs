@@ -127,21 +127,11 @@ pub fn reduce(program: &Program, options: &Options) -> Result<Program, Unsupport
     Ok(reduced)
 }
 
-/// Where an instruction may lead.
-fn successors(source: &Function, at: usize) -> Vec<usize> {
-    match &source.body[at] {
-        Instr::Jump(to) => vec![to.0 as usize],
-        Instr::Branch { then_to, else_to, .. } => vec![then_to.0 as usize, else_to.0 as usize],
-        Instr::Return(_) | Instr::Cut => Vec::new(),
-        _ => vec![at + 1],
-    }
-}
-
 /// The largest number of writes to a cell on a way through a thread.
 fn most_writes(source: &Function, address: Value) -> Result<i64, Unsupported> {
     let mut most = vec![0; source.body.len() + 1];
     for at in (0..source.body.len()).rev() {
-        let next = successors(source, at);
+        let next: Vec<usize> = source.body[at].successors(at as u32).map(|to| to as usize).collect();
         if let Some(&back) = next.iter().find(|&&to| to <= at) {
             return Err(Unsupported { what: "a loop".into(), span: source.spans[back] });
         }

@@ -140,14 +140,15 @@ pub fn explained(
     if !sentence.is_empty() {
         let _ = writeln!(out, "  {sentence}");
     }
-    if !finding.trace.is_empty() {
-        out.push_str(&show_trace(&finding.trace, threads, sources));
-    }
+    // The point first, then the execution that has it.
     if !why.is_empty() {
         out.push_str("  why:\n");
         for line in why {
             let _ = writeln!(out, "    {line}");
         }
+    }
+    if !finding.trace.is_empty() {
+        out.push_str(&show_trace(&finding.trace, threads, sources));
     }
     if let Some(remedy) = remedy {
         out.push_str(&show_remedy(remedy, model, sources));

@@ -1,6 +1,5 @@
 //! A certification: a copy of what is left of the thread, with registers of its own, up to where all promises are fulfilled.
 
-use super::successors;
 use super::thread::Translator;
 use crate::Unsupported;
 use crate::promising::Rule;
@@ -15,7 +14,7 @@ impl Translator<'_> {
         let (mut region, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(at) = open.pop() {
             if self.hopeful[at] && region.insert(at) {
-                open.extend(successors(self.source, at));
+                open.extend(self.source.body[at].successors(at as u32).map(|to| to as usize));
             }
         }
         region
@@ -51,7 +50,7 @@ impl Translator<'_> {
             self.code.span = self.source.spans[at];
             jumps.here(at, self.code.function.next_label());
             self.ghost_instruction(at, new, &mut jumps, &mut done)?;
-            let falls = successors(self.source, at) == [at + 1];
+            let falls = self.source.body[at].successors(at as u32).eq([at as u32 + 1]);
             if falls && !region.contains(&(at + 1)) {
                 self.code.assume(number(0));
             }

@@ -1,6 +1,6 @@
 //! One thread: its steps, promises between them, and a certification after each.
 
-use super::{Data, successors};
+use super::Data;
 use crate::Unsupported;
 use crate::promising::code::{Code, Jumps, mask, number};
 use crate::promising::updates::Updates;
@@ -75,8 +75,8 @@ fn hopeful(source: &Function, stops: bool) -> Vec<bool> {
     for at in (0..source.body.len()).rev() {
         let instr = &source.body[at];
         let writes = matches!(instr, Instr::Store { .. } | Instr::StoreExclusive { .. });
-        hopeful[at] =
-            writes || !(stops && is_fence(instr)) && successors(source, at).into_iter().any(|to| hopeful[to]);
+        hopeful[at] = writes
+            || !(stops && is_fence(instr)) && instr.successors(at as u32).any(|to| hopeful[to as usize]);
     }
     hopeful
 }
