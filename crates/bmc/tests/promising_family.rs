@@ -53,7 +53,8 @@ fn compare_by(kind: &str, slice: u64, agrees: impl Fn(u64) -> Result<Compared, S
         }
     }
     println!(
-        "{kind}: {agreed} programs agree, {more} have states too many, {} differ, {skipped} left out; {unconfirmed} runs were not confirmed; {:.1?}",
+        "{kind}: {agreed} programs agree, {more} have states too many, {} differ, {skipped} left out; \
+         {unconfirmed} runs were not confirmed; {:.1?}",
         differences.len(),
         start.elapsed()
     );

@@ -15,12 +15,12 @@
 //! there its ghost
 //! has to go on.
 //!
-//! **The standard notion** `[AAGKV, 3]` asks for a certification from every future memory, and lets it add messages where there is
-//! room. Where the thread itself has no read-modify-write the two notions are one `[AAGKV, Theorem 3.1]`. Otherwise there are several ghosts for
-//! one place: one for each way to put a value of the domain behind the last message of each cell that the thread reads and writes in one step
-//! ([`From::Future`]), and one for the memory as it is, whose view switches count ([`From::Now`]). Other future memories are not looked at, and where there is room is asked
-//! loosely, so that these clauses allow every run of the machine and perhaps a few more: a run that is not confirmed is no mistake,
-//! and says nothing.
+//! **The standard notion** `[AAGKV, 3]` asks for a certification from every future memory, and lets it add messages where
+//! there is room. Where the thread itself has no read-modify-write the two notions are one `[AAGKV, Theorem 3.1]`. Otherwise
+//! there are several ghosts for one place: one for each way to put a value of the domain behind the last message of each cell
+//! that the thread reads and writes in one step (`From::Future`), and one for the memory as it is, whose view switches count
+//! (`From::Now`). Other future memories are not looked at, and where there is room is asked loosely, so that these clauses
+//! allow every run of the machine and perhaps a few more: a run that is not confirmed is no mistake, and says nothing.
 //!
 //! ```text
 //! From::Future  write  behind all messages, or below a promise of its own

@@ -123,8 +123,8 @@ pub fn agrees_up_to(text: &str, most: u16, promises: u16) -> Result<Compared, St
     Ok(Compared::Agree)
 }
 
-/// By the standard notion: an error if a formula lacks a state that the machine reaches, for any K up to `most`. It may have some too
-/// many, because not all future memories are looked at.
+/// By the standard notion: an error if a formula lacks a state that the machine reaches, for any K up to `most`. It may have
+/// some too many, because not all future memories are looked at.
 #[allow(dead_code)]
 pub fn standard_has_all(
     text: &str,

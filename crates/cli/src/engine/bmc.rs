@@ -76,8 +76,8 @@ pub fn reduced(question: &Question<'_>, program: &Program) -> Result<(Outcome, O
     Ok((Outcome::new(vec![unplaced(message)], None, Vec::new()), run))
 }
 
-/// A run in which something goes wrong, if there is one within the bound on loops that takes few conflicts to find; of the threads
-/// that run one function only so many move.
+/// A run in which something goes wrong, if there is one within the bound on loops that takes few conflicts to find; of the
+/// threads that run one function only so many move.
 pub fn interleaving(
     question: &Question<'_>,
     program: &Program,

@@ -69,9 +69,9 @@ pub fn most(question: &Question<'_>) -> Bounds {
 
 /// Deepens over K, first without promises.
 ///
-/// By the standard notion, with read-modify-writes, what the strong one allows is allowed, too `[AAGKV, Theorem 3.1]`, and is looked for
-/// first. Then a formula with a certification for each future memory over the domain is asked, which allows all runs and perhaps a few
-/// more. If it is too large, or a run of it is not confirmed, the machine has the answer.
+/// By the standard notion, with read-modify-writes, what the strong one allows is allowed, too `[AAGKV, Theorem 3.1]`, and is
+/// looked for first. Then a formula with a certification for each future memory over the domain is asked, which allows all runs
+/// and perhaps a few more. If it is too large, or a run of it is not confirmed, the machine has the answer.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     if question.options.given.iter().any(|given| given == "backend") {
         return super::promising_translated::run(question);
