@@ -28,7 +28,8 @@ fn program(random: &mut Random) -> String {
     let mut text = String::from(
         "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n\
          #ifdef RECURSION\n#define BEGIN\n#define AGAIN(f, m, n) return f(m, n)\n#define END\n#else\n\
-         #define BEGIN for (;;) {\n#define AGAIN(f, m, n) { int s = (m), t = (n); a = s; b = t; continue; }\n#define END }\n#endif\n\
+         #define BEGIN for (;;) {\n#define AGAIN(f, m, n) { int s = (m), t = (n); a = s; b = t; continue; }\n\
+         #define END }\n#endif\n\
          static atomic_int x, y;\nstatic int result[2];\n",
     );
     for f in 0..2 {

@@ -3,6 +3,8 @@
 //! Waiting by recursion (`if (v == 0) return wait(cell);`) is waiting in a loop then, to every engine: what a loop that changes
 //! nothing means, and where it is cut, holds for it as well.
 //!
+//! Functions that read nothing are left alone: how deep they go is a computation, and deep enough is an answer of its own.
+//!
 //! A jump does the same as the call if the function keeps nothing in its frame: no local objects, whose lives would end and
 //! begin, and no register that is read before it is written, which a new frame would have anew.
 
@@ -16,11 +18,23 @@ pub fn jump_to_oneself(program: &Program) -> Program {
         let own = FunctionId(number);
         let is_call = |at: &usize| is_tail_call(function, *at, own);
         let calls: Vec<usize> = (0..function.body.len()).filter(is_call).collect();
-        if !calls.is_empty() && keeps_nothing(function) {
+        if !calls.is_empty() && function.body.iter().any(reads) && keeps_nothing(function) {
             replace(function, &calls);
         }
     }
     program
+}
+
+fn reads(instr: &Instr) -> bool {
+    matches!(
+        instr,
+        Instr::Load { .. }
+            | Instr::CopyLoad { .. }
+            | Instr::Rmw { .. }
+            | Instr::CompareExchange { .. }
+            | Instr::Await { .. }
+            | Instr::AwaitRmw { .. }
+    )
 }
 
 /// Steps that are followed from a call to the return of its result.
@@ -145,6 +159,10 @@ mod tests {
         })));
         // A local object.
         assert!(has_call(&waiting(|body| body[4] = Instr::EndLocal(Reg(0).into()))));
+        // Nothing is read.
+        assert!(has_call(&waiting(|body| {
+            body[0] = Instr::Assign { dst: Reg(2), value: Rvalue::Use(Reg(1).into()) };
+        })));
         // Another function.
         assert!(has_call(&waiting(|body| {
             let Instr::Call { callee, .. } = &mut body[3] else { panic!("a call") };

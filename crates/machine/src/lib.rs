@@ -1,12 +1,12 @@
 //! Operational machines, and a stateful search over any machine.
 //!
-//! The pipeline inside this crate: [`code`] prepares a program (what may be forgotten is said by `ir::live_registers`), `step` runs one
-//! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
-//! `symmetry` makes one state of those that differ only in which thread is where, [`search`] visits all states of any
-//! `machine` and keeps them in a `store`, [`plain`] replays what was found,
-//! `run` describes it, [`guided`] makes a run of the source program from one of a reduced program, [`stepper`] follows it
-//! once more and shares nothing with the search but the IR, and [`mod@check`] turns it into an [`Outcome`], for any [`Checkable`]
-//! machine. `bounded` says whether buffers are bounded at all.
+//! The pipeline inside this crate: [`code`] prepares a program (what may be forgotten is said by `ir::live_registers`),
+//! `step` runs one thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and
+//! PSO machines, `symmetry` makes one state of those that differ only in which thread is where, [`search`] visits all states
+//! of any `machine` and keeps them in a `store`, [`plain`] replays what was found, `run` describes it, [`guided`] makes a run
+//! of the source program from one of a reduced program, [`stepper`] follows it once more and shares nothing with the search
+//! but the IR, and [`mod@check`] turns it into an [`Outcome`], for any [`Checkable`] machine. `bounded` says whether buffers
+//! are bounded at all.
 //!
 //! Loops are not unrolled. When the reachable states are finite, *safe* without bounds is a proof.
 //!

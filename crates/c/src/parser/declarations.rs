@@ -355,7 +355,7 @@ impl Parser<'_> {
     }
 
     /// `__int128`: two words that can be copied, and nothing else.
-    fn int128(&mut self) -> Ty {
+    pub(super) fn int128(&mut self) -> Ty {
         if let Some(ty) = self.int128 {
             return ty;
         }

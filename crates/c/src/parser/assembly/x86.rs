@@ -2,7 +2,7 @@
 
 use super::translation::{ACQUIRE, Home, RELEASE, SEQ_CST, Step, Translation, immediate, label};
 use super::{Assembly, fences};
-use crate::ast::{ArithOp, Block, Expr, LabelId, LocalId, Stmt, StmtKind};
+use crate::ast::{ArithOp, Block, Expr, ExprKind, LabelId, LocalId, Stmt, StmtKind};
 use crate::parser::{Parser, Res, int_expr};
 use crate::types::{QTy, Ty};
 use fencepost_ir::Fence;
@@ -357,6 +357,9 @@ impl Parser<'_> {
         if base.starts_with("rdtsc") {
             return self.x86_ticks(t, base == "rdtscp").map(Some);
         }
+        if let ("cmpxchg16b", [to], true) = (base, args, lock) {
+            return self.x86_compare_exchange_two(t, to);
+        }
         let Some(ty) = self.x86_type(t, args, suffix)? else { return Ok(None) };
         match (base, args) {
             ("mov", [from, to]) => {
@@ -454,6 +457,43 @@ impl Parser<'_> {
         self.assembly_set(t, accumulator, found).map(Some)
     }
 
+    /// Two words: the expected ones are in `d:a`, which get what was there, the new ones in `c:b`.
+    fn x86_compare_exchange_two(&mut self, t: &mut Translation, to: &Arg) -> Step<()> {
+        let two = self.int128();
+        let Some(place) = self.x86_memory(t, to, Some(two))? else { return Ok(None) };
+        let half = |local: LocalId, offset: u64| {
+            let whole = Expr { kind: ExprKind::Local(local), ty: two.into(), span: t.span };
+            Expr { kind: ExprKind::Member(Box::new(whole), offset, None), ty: Ty::ULONG.into(), span: t.span }
+        };
+        let [expected, new] = [self.temporary(two.into(), t.span)?, self.temporary(two.into(), t.span)?];
+        let halves = [(expected, 0, 'a'), (expected, 8, 'd'), (new, 0, 'b'), (new, 8, 'c')];
+        let places = halves.map(|(local, offset, _)| half(local, offset));
+        for ((.., letter), place) in halves.into_iter().zip(places.clone()) {
+            let register = self.assembly_register(t, u32::from(letter))?;
+            let value = self.assembly_get(t, register)?;
+            self.assembly_assign(t, place, value)?;
+        }
+        let mut args = vec![self.address_of(place, t.span)?];
+        for local in [expected, new] {
+            let object = Expr { kind: ExprKind::Local(local), ty: two.into(), span: t.span };
+            args.push(self.address_of(object, t.span)?);
+        }
+        args.extend([0, SEQ_CST, SEQ_CST].map(|number| int_expr(number, Ty::INT, t.span)));
+        self.assembly_fence(t, Fence::Mfence);
+        let Some(done) = self.atomic_builtin("__atomic_compare_exchange", &mut args, t.span)? else {
+            return Ok(None);
+        };
+        let zero = t.flags[0];
+        self.assembly_set(t, zero, done)?;
+        self.assembly_fence(t, Fence::Mfence);
+        for ((.., letter), place) in halves.into_iter().zip(places).take(2) {
+            let register = self.assembly_register(t, u32::from(letter))?;
+            let found = self.rvalue(place)?;
+            self.assembly_set(t, register, found)?;
+        }
+        Ok(Some(()))
+    }
+
     fn x86_compare(&mut self, t: &mut Translation, base: &str, a: &Arg, b: &Arg, ty: Ty) -> Step<()> {
         let ty = self.unit.types.unsigned_of(if self.unit.types.is_pointer(ty) { Ty::ULONG } else { ty });
         let (Some(a), Some(b)) = (self.x86_value(t, a, ty)?, self.x86_value(t, b, ty)?) else {
@@ -529,7 +569,7 @@ fn plain(text: &str) -> String {
 fn known_word(word: &str) -> Option<(&str, Option<char>)> {
     const KNOWN: [&str; 13] =
         ["mov", "xchg", "xadd", "cmpxchg", "add", "sub", "and", "or", "xor", "inc", "dec", "cmp", "test"];
-    if KNOWN.contains(&word) || matches!(word, "rdtsc" | "rdtscp") {
+    if KNOWN.contains(&word) || matches!(word, "rdtsc" | "rdtscp" | "cmpxchg16b") {
         return Some((word, None));
     }
     let (base, suffix) = word.split_at(word.len().checked_sub(1)?);
