@@ -25,6 +25,7 @@ fn compare_by(kind: &str, slice: u64, agrees: impl Fn(u64) -> Result<Compared, S
     let (count, first) = (number("FENCEPOST_PROGRAMS"), number("FENCEPOST_FIRST").unwrap_or(0));
     let (start, programs) = (Instant::now(), count.unwrap_or(slice));
     let (mut agreed, mut skipped, mut unconfirmed, mut differences) = (0u64, 0u64, 0u64, Vec::new());
+    let mut more = 0u64;
     let slow = number("FENCEPOST_SLOW").unwrap_or(u64::MAX);
     for index in 0..programs {
         let before = Instant::now();
@@ -35,6 +36,7 @@ fn compare_by(kind: &str, slice: u64, agrees: impl Fn(u64) -> Result<Compared, S
         match compared {
             Ok(Compared::Agree) => agreed += 1,
             Ok(Compared::Skipped) => skipped += 1,
+            Ok(Compared::TooMany) => more += 1,
             Err(difference) => {
                 unconfirmed += u64::from(difference.contains(UNCONFIRMED));
                 eprintln!("{difference}");
@@ -51,7 +53,8 @@ fn compare_by(kind: &str, slice: u64, agrees: impl Fn(u64) -> Result<Compared, S
         }
     }
     println!(
-        "{kind}: {agreed} programs agree, {} differ, {skipped} left out; {unconfirmed} runs were not confirmed; {:.1?}",
+        "{kind}: {agreed} programs agree, {more} have states too many, {} differ, {skipped} left out; \
+         {unconfirmed} runs were not confirmed; {:.1?}",
         differences.len(),
         start.elapsed()
     );
@@ -97,5 +100,17 @@ fn orders_and_promises() {
 fn updates_behind_writes() {
     compare_by("biased", 60, |index| {
         support::agrees_up_to(&support::biased(index), MOST, 1 + (index % 2) as u16)
+    });
+}
+
+/// The standard notion: the formula has every state of the machine.
+#[test]
+fn standard_notion() {
+    compare_by("standard", 40, |index| {
+        let text = match index % 2 {
+            0 => support::of_six(index.wrapping_mul(2_654_435_761) % support::SIX),
+            _ => support::biased(index),
+        };
+        support::standard_has_all(&text, 4, 1 + (index / 2 % 2) as u16, None)
     });
 }

@@ -9,6 +9,7 @@ use fencepost_bmc::Verdict;
 use fencepost_bmc::promising::Rule;
 use fencepost_ir::{Instr, Order, Program};
 use fencepost_machine::promising::Bounds;
+use support::Compared;
 
 /// Programs by number, of the families, with orders of their own each second time; and the shapes that random programs rarely
 /// have.
@@ -142,10 +143,32 @@ fn large_values_are_noticed() {
     assert_ne!(support::check_without(text, 5, 1, Some(Rule::LargeIsWrong)).verdict, Verdict::Unsafe);
 }
 
+/// By the standard notion: a compare-exchange that succeeds whatever is there, and one that does not.
+#[test]
+fn futures_are_noticed() {
+    let program = |expected: &str| {
+        format!(
+            "shared x, y; process P {{ reg a, c; a := y; c := cas(x, {expected}); assume(c); y := 1; }} \
+             process Q {{ reg b; b := y; x := b; y := b; }} observe P.a, Q.b, x, y; exists true;"
+        )
+    };
+    let other = "shared w, x, y; process P { reg a, c; a := w; c := cas(x, 0, 1); assume(c); y := 1; } \
+                 process Q { reg b; b := y; w := b; } observe P.a, Q.b; exists true;";
+    let always = "shared x, y; process P { reg a, c; a := x; c := cas(x, a, a); assume(c); y := 1; } \
+                  process Q { reg b; b := y; x := b; } observe P.a, Q.b; exists true;";
+    assert_eq!(support::standard_has_all(&program("0, 2"), 4, 1, None).map(drop), Ok(()));
+    assert_eq!(support::standard_has_all(always, 5, 2, None), Ok(Compared::Agree));
+    assert!(support::standard_has_all(always, 5, 2, Some(Rule::ReadsFuture)).is_err());
+    assert_eq!(support::standard_has_all(other, 5, 1, None), Ok(Compared::Agree));
+    assert_eq!(support::standard_has_all(other, 5, 1, Some(Rule::EveryFuture)), Ok(Compared::TooMany));
+}
+
 /// Every rule is in one of these tests.
 #[test]
 fn no_rule_is_forgotten() {
     let elsewhere = [
+        Rule::EveryFuture,
+        Rule::ReadsFuture,
         Rule::Acquires,
         Rule::Releases,
         Rule::PassesOn,

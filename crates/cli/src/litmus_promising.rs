@@ -59,10 +59,11 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
         views: None,
         certify: Certify::Always,
         narrow: None,
+        standard: None,
         without: None,
     };
     let symbolic = symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };
-    let options = encoding::Options { symbolic, bounds: wanted, progress: None };
+    let options = encoding::Options { symbolic, bounds: wanted, few: false, progress: None };
     let replayer = Replayer::new(program).map_err(|e| (e.what, e.span))?;
     let fenced = prepare(program).map_err(|e| (e.what, e.span))?;
     let mut confirm = |run: &Run, _: Ends| match replayer.replay(&plan(run), bounds)?.observed {

@@ -40,6 +40,8 @@ pub struct Options<'a> {
     pub symbolic: symbolic::Options,
     /// The largest bounds.
     pub bounds: Bounds,
+    /// Only runs of one thread and of two, where many have fences: a trial.
+    pub few: bool,
     /// Is told about each bound that is tried.
     pub progress: Option<Progress<'a>>,
 }
@@ -77,7 +79,7 @@ fn search(
     confirm: &mut Confirm<'_>,
     outcome: &mut Outcome<Run>,
 ) -> Result<(), Failed> {
-    if find_in_few(program, options, confirm, outcome) {
+    if find_in_few(program, options, confirm, outcome) || options.few {
         return Ok(());
     }
     let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));
@@ -310,7 +312,9 @@ fn messages<'p, 'c>(
     let promises = asked.promises as u32;
     let copies = if promises > 0 { promises + 1 } else { 0 };
     let copies_per_step = promises > 0 && options.bounds.certify == Certify::Always;
-    let mut unrolled = unroll(program, &symbolic::Options { copies, copies_per_step, ..options.symbolic })?;
+    let foreign = options.bounds.standard.filter(|_| promises > 0);
+    let mut unrolled =
+        unroll(program, &symbolic::Options { copies, copies_per_step, foreign, ..options.symbolic })?;
     let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
     let limits = options.symbolic.limits;
     let encoding = encode(program, &mut unrolled, &bounds, active, limits)?;

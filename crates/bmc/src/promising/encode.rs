@@ -12,7 +12,9 @@ use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::limits::{Limits, StopReason};
 use crate::outcome::Failed;
-use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
+use crate::symbolic::{
+    CellId, Domain, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled,
+};
 use crate::word::Word;
 use fencepost_ir::{Program, Property, Span, Value};
 use std::rc::Rc;
@@ -124,6 +126,8 @@ pub(super) struct Encoder<'u> {
     pub large: Vec<Lit>,
     /// Views are compared at the ends of threads.
     settles_ends: bool,
+    /// The standard notion, over these values.
+    pub standard: Option<Domain>,
     /// A rule that is left out.
     pub without: Option<Rule>,
     limits: Limits,
@@ -234,6 +238,7 @@ impl<'u> Encoder<'u> {
             settles_ends,
             narrow: bounds.narrow.filter(|&bits| starts_narrow(unrolled, bits)),
             large: Vec::new(),
+            standard: bounds.standard,
             without: bounds.without,
             limits,
             stopped: None,
@@ -754,7 +759,7 @@ impl<'u> Encoder<'u> {
             promised: self.promises,
             stands: self.stands,
             updated: self.updated,
-            exact: self.tables.is_none() || bounds.promises == 0,
+            exact: bounds.promises == 0 || self.tables.is_none() && self.standard.is_none(),
             views,
             promises,
             total,

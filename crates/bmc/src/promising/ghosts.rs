@@ -15,6 +15,19 @@
 //! there its ghost
 //! has to go on.
 //!
+//! **The standard notion** `[AAGKV, 3]` asks for a certification from every future memory, and lets it add messages where
+//! there is room. Where the thread itself has no read-modify-write the two notions are one `[AAGKV, Theorem 3.1]`. Otherwise
+//! there are several ghosts for one place: one for each way to put a value of the domain behind the last message of each cell
+//! that the thread reads and writes in one step (`From::Future`), and one for the memory as it is, whose view switches count
+//! (`From::Now`). Other future memories are not looked at, and where there is room is asked loosely, so that these clauses
+//! allow every run of the machine and perhaps a few more: a run that is not confirmed is no mistake, and says nothing.
+//!
+//! ```text
+//! From::Future  write  behind all messages, or below a promise of its own
+//!               rmw    reads the message at the end, its own one behind that, or as above
+//! From::Now     write, rmw  right behind what the view has
+//! ```
+//!
 //! **What touches.** The interval of a promise with timestamp t begins at the newest message below t in the whole run that is not
 //! a later message of
 //! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an
@@ -29,13 +42,26 @@ use super::sync::fence_kind;
 use super::unary::Unary;
 use super::{Certify, Rule, Unsupported};
 use crate::aig::Lit;
-use crate::symbolic::{EventId, EventKind, InstanceId};
+use crate::symbolic::{EventId, EventKind, InstanceId, MOST_FUTURES, updated_cells};
 use crate::word::Word;
-use fencepost_ir::Span;
+use fencepost_ir::{Span, Value};
+
+/// The memory from which a ghost certifies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum From {
+    /// The one that is there, by the strong notion.
+    Strong,
+    /// The one that is there, by the standard notion.
+    Now,
+    /// One in which these messages are at the ends of cells: the shared cell, and the value.
+    Future(Vec<(usize, u64)>),
+}
 
 /// A copy of a thread that certifies.
 #[derive(Clone, Debug)]
 pub struct Ghost {
+    /// From which memory.
+    from: From,
     /// The copy.
     copy: InstanceId,
     /// The thread.
@@ -73,25 +99,64 @@ impl Encoder<'_> {
             let none = || Unsupported { what: "so many promises".into(), span: Span::default() };
             copies[of.0 as usize].pop().ok_or_else(none)
         };
+        let threads = (0..self.unrolled.threads.len() as u32).map(InstanceId);
+        let memories = threads.map(|thread| self.memories_of(thread)).collect::<Result<Vec<_>, _>>()?;
         let mut ghosts = Vec::new();
         for number in 0..if self.keeps(Rule::CertifiesPromise) { self.promises.len() } else { 0 } {
-            let copy = copy_of(self.promises[number].of)?;
-            ghosts.push(self.ghost_of_promise(number, copy));
+            let of = self.promises[number].of;
+            for from in &memories[of.0 as usize] {
+                let copy = copy_of(of)?;
+                ghosts.push(Ghost { from: from.clone(), ..self.ghost_of_promise(number, copy) });
+            }
         }
         for thread in (0..self.unrolled.threads.len() as u32).map(InstanceId) {
             if certify == Certify::Loosely && !self.promises_of(thread).is_empty() {
-                let copy = copy_of(thread)?;
-                ghosts.push(self.ghost_of_end(thread, copy));
+                for from in &memories[thread.0 as usize] {
+                    let copy = copy_of(thread)?;
+                    ghosts.push(Ghost { from: from.clone(), ..self.ghost_of_end(thread, copy) });
+                }
             }
         }
         for number in 0..self.stands.len() {
             let needed = certify == Certify::Always && self.keeps(Rule::CertifiesStep);
             if needed && self.stands[number].open != Lit::FALSE {
-                let copy = copy_of(self.stands[number].of)?;
-                ghosts.push(self.ghost_of_stand(number, copy));
+                let of = self.stands[number].of;
+                for from in &memories[of.0 as usize] {
+                    let copy = copy_of(of)?;
+                    ghosts.push(Ghost { from: from.clone(), ..self.ghost_of_stand(number, copy) });
+                }
             }
         }
         ghosts.into_iter().try_for_each(|ghost| self.certify(ghost))
+    }
+
+    /// The memories from which a thread certifies.
+    fn memories_of(&self, thread: InstanceId) -> Result<Vec<From>, Unsupported> {
+        let events = self.unrolled.threads[thread.0 as usize].events.clone();
+        let events = &self.unrolled.events[events.start as usize..events.end as usize];
+        let updated = updated_cells(events);
+        let Some(domain) = self.standard.filter(|_| !updated.is_empty()) else {
+            return Ok(vec![From::Strong]);
+        };
+        let mut futures: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
+        for cell in updated {
+            let Some(place) = self.places[cell.0 as usize] else { continue };
+            let mut values = domain.of_width(self.unrolled.cells[cell.0 as usize].width);
+            if !self.keeps(Rule::EveryFuture) {
+                values.truncate(1);
+            }
+            if futures.len() * values.len() > MOST_FUTURES {
+                let (what, span) = ("so many future memories".into(), Span::default());
+                return Err(Unsupported { what, span });
+            }
+            let with = |value: &u64| {
+                let value = *value;
+                let longer = move |future: &Vec<(usize, u64)>| [&future[..], &[(place, value)]].concat();
+                futures.iter().map(longer).collect::<Vec<_>>()
+            };
+            futures = values.iter().flat_map(with).collect();
+        }
+        Ok(std::iter::once(From::Now).chain(futures.into_iter().map(From::Future)).collect())
     }
 
     fn ghost_of_promise(&mut self, number: usize, copy: InstanceId) -> Ghost {
@@ -113,6 +178,7 @@ impl Encoder<'_> {
             owed.push(Owed { number: other, made, open, by: Vec::new() });
         }
         Ghost {
+            from: From::Strong,
             copy,
             of: promise.of,
             active: promise.made(),
@@ -136,6 +202,7 @@ impl Encoder<'_> {
             owed.push(Owed { number: other, made, open, by: Vec::new() });
         }
         Ghost {
+            from: From::Strong,
             copy,
             of: stand.of,
             before: (0..events).map(|event| Lit::constant(event <= index)).collect(),
@@ -160,6 +227,7 @@ impl Encoder<'_> {
         let failed = self.failed(thread);
         let before = events.map(|event| self.alive[event as usize]).collect();
         Ghost {
+            from: From::Strong,
             copy,
             of: thread,
             before,
@@ -289,36 +357,73 @@ impl Encoder<'_> {
             self.slots.read(number, from);
             reads.push(from);
         }
-        at_most_one(&mut self.graph, &mut self.formula, &reads);
         let switched = self.graph.or_all(&reads);
+        let last = self.read_last(ghost, alone, cells, value, &seen);
+        reads.push(last);
+        at_most_one(&mut self.graph, &mut self.formula, &reads);
         if self.keeps(Rule::GhostReadsNewer) {
             Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
         }
         if cells.iter().any(|(cell, _)| self.updated[*cell]) {
             self.formula.clause(&[!switched, !seen.dirty]);
         }
-        let local = self.graph.and(alone, !switched);
+        let local = self.graph.and_all(&[alone, !switched, !last]);
         self.formula.equal_if(local, &value.pairs(&seen.value));
         self.formula.equal_if(local, &[(undefined, seen.unset)]);
         self.formula.clause(&[!switched, !undefined]);
-        // What it has written itself may have more bits.
+        self.formula.clause(&[!last, !undefined]);
+        // What it has written itself may have more bits, and what is in a future memory.
         let foreign = self.graph.or(switched, !seen.own);
-        let foreign = self.graph.and(alone, foreign);
+        let foreign = self.graph.and_all(&[alone, foreign, !last]);
         self.require_narrow(&[!foreign], value);
         let counts = self.graph.and(switched, ghost.leaves);
-        if self.keeps(Rule::CountsCertification) {
+        if self.keeps(Rule::CountsCertification) && !matches!(ghost.from, From::Future(_)) {
             self.switches.push(counts);
         }
+        let stamp = Unary::mux(&mut self.graph, switched, &stamp, &seen.stamp);
+        let behind = Unary::new(vec![Lit::TRUE; seen.stamp.most()]);
+        let dirty = self.graph.and(seen.dirty, !switched);
+        let own = self.graph.and(seen.own, !switched);
         let own = Seen {
-            stamp: Unary::mux(&mut self.graph, switched, &stamp, &seen.stamp),
+            stamp: Unary::mux(&mut self.graph, last, &behind, &stamp),
             value: value.clone(),
-            unset: self.graph.and(seen.unset, !switched),
-            dirty: self.graph.and(seen.dirty, !switched),
-            own: self.graph.and(seen.own, !switched),
+            unset: self.graph.and_all(&[seen.unset, !switched, !last]),
+            dirty: self.graph.or(dirty, last),
+            own: self.graph.or(own, last),
         };
         self.put(before, main, cells, guard, own, state);
         let wrote = self.writes_too(id);
         self.records[id.0 as usize].learnt = self.learn(id, alone, cells, wrote, state);
+    }
+
+    /// The ghost reads the message that is at the end of a cell in the future memory from which it certifies, unless it has come
+    /// behind that. What is there, and what it writes behind it, is marked as its own without a timestamp.
+    fn read_last(
+        &mut self,
+        ghost: &Ghost,
+        alone: Lit,
+        cells: &[(usize, Lit)],
+        value: &Word,
+        seen: &Seen,
+    ) -> Lit {
+        let From::Future(ends) = &ghost.from else { return Lit::FALSE };
+        let end_of = |cell: usize| ends.iter().find(|(other, _)| *other == cell).map(|(_, value)| *value);
+        if !cells.iter().any(|(cell, _)| end_of(*cell).is_some()) || !self.keeps(Rule::ReadsFuture) {
+            return Lit::FALSE;
+        }
+        let last = self.graph.input();
+        let behind = self.graph.and(seen.own, seen.dirty);
+        self.formula.clause(&[!last, alone]);
+        self.formula.clause(&[!last, !behind]);
+        for &(cell, chosen) in cells {
+            let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
+            let here = self.graph.and(last, chosen);
+            match end_of(cell) {
+                Some(end) => self.formula.equal_if(here, &value.pairs(&Word::constant(Value(end)))),
+                None => self.formula.clause(&[!here]),
+            }
+        }
+        last
     }
 
     /// The view after an access: the thread's own up to the place of the ghost.
@@ -360,8 +465,8 @@ impl Encoder<'_> {
         let seen = state.select(&mut self.graph, cells);
         let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let mut used = Vec::new();
-        // Behind all messages, unless a promise is used.
-        let mut stamp = match self.keeps(Rule::GhostWritesLast) {
+        // Behind all messages, unless a promise is used; right behind what the view has, if others may come between anyhow.
+        let mut stamp = match self.keeps(Rule::GhostWritesLast) && ghost.from != From::Now {
             true => Unary::new(vec![Lit::TRUE; seen.stamp.most()]),
             false => seen.stamp.clone(),
         };
@@ -373,7 +478,8 @@ impl Encoder<'_> {
                 for needed in [alone, made, !state.stopped] {
                     self.formula.clause(&[!this, needed]);
                 }
-                if update {
+                // By the standard notion there may be room above what it reads.
+                if update && (fulfils || ghost.from == From::Strong) {
                     self.require_touching(ghost, this, cells, &seen, number);
                 }
                 let promise = &self.promises[number];
@@ -396,10 +502,14 @@ impl Encoder<'_> {
             }
         }
         at_most_one(&mut self.graph, &mut self.formula, &used);
-        if update && self.keeps(Rule::GhostUpdatesByPromise) {
-            // Only a promise may be written by a read-modify-write.
-            let uses = self.graph.or_all(&used);
-            let lost = self.graph.and(alone, !uses);
+        let uses = self.graph.or_all(&used);
+        if update && self.keeps(Rule::GhostUpdatesByPromise) && ghost.from != From::Now {
+            // Only a promise may be written by a read-modify-write, or what is behind all that others may write.
+            let behind = match ghost.from {
+                From::Strong => Lit::FALSE,
+                _ => self.graph.and(seen.own, seen.dirty),
+            };
+            let lost = self.graph.and_all(&[alone, !uses, !behind]);
             state.stopped = self.graph.or(state.stopped, lost);
         }
         if releases && alone != Lit::FALSE {
@@ -415,7 +525,8 @@ impl Encoder<'_> {
                 }
             }
         }
-        let own = Seen { stamp, value: value.clone(), unset: Lit::FALSE, dirty: Lit::FALSE, own: Lit::TRUE };
+        let dirty = if matches!(ghost.from, From::Future(_)) { !uses } else { Lit::FALSE };
+        let own = Seen { stamp, value: value.clone(), unset: Lit::FALSE, dirty, own: Lit::TRUE };
         self.put(before, main, cells, guard, own, state);
         self.note_written(id, alone, cells, state);
     }

@@ -60,7 +60,7 @@ pub use lift::{Place, Planned, Run};
 pub use rules::Rule;
 
 use crate::outcome::Unsupported;
-use crate::symbolic::{EventKind, InstanceId, Unrolled};
+use crate::symbolic::{Domain, EventKind, InstanceId, Unrolled};
 
 /// The threads that take part in a run; the others have not moved yet. What goes wrong in such a run goes wrong, and the formula
 /// is
@@ -111,6 +111,8 @@ pub struct Bounds {
     pub certify: Certify,
     /// Runs end where a message has a value of more than so many bits ([`encode::Encoding::large`]).
     pub narrow: Option<u32>,
+    /// The standard notion of consistency, over these values; the strong one if there are none.
+    pub standard: Option<Domain>,
     /// A rule that is left out, for tests of the tests.
     pub without: Option<Rule>,
 }

@@ -54,11 +54,15 @@ pub enum Rule {
     PassesOn,
     /// A releasing write fulfils no promise.
     ReleaseFulfilsNothing,
+    /// By the standard notion, each value of the domain may be at the end of a cell.
+    EveryFuture,
+    /// What is there may be read.
+    ReadsFuture,
 }
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 25] = [
+    pub const ALL: [Rule; 27] = [
         Rule::Newer,
         Rule::SlotAfterTime,
         Rule::UpdateTouches,
@@ -84,5 +88,7 @@ impl Rule {
         Rule::Releases,
         Rule::PassesOn,
         Rule::ReleaseFulfilsNothing,
+        Rule::EveryFuture,
+        Rule::ReadsFuture,
     ];
 }

@@ -171,7 +171,11 @@ impl Pass<'_> {
                 self.shapes.get(*key).map_or_else(|| initial.clone(), |known| known.shape.join(&initial));
             shape = Some(shape.map_or_else(|| known.clone(), |shape| shape.join(&known)));
         }
-        let value = shape.unwrap_or(Shape::Values(vec![0])).input(&mut self.graph);
+        let mut shape = shape.unwrap_or(Shape::Values(vec![0]));
+        if let Some(foreign) = &self.options.foreign {
+            shape = shape.join(&Shape::Values(foreign.of_width(target.width)));
+        }
+        let value = shape.input(&mut self.graph);
         let undefined = if may_be_undefined { self.graph.input() } else { Lit::FALSE };
         let access = self.access(target, ann);
         let kind = EventKind::Read { access, value: value.clone(), undefined };

@@ -16,7 +16,7 @@ use crate::word::Word;
 use fencepost_diag::Span;
 use fencepost_ir::{Callee, Instr, Operand, Program, Reg, Value};
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// Deepest call stack.
@@ -87,6 +87,20 @@ pub(super) struct Pass<'p> {
 /// States that wait in front of each instruction of a function.
 type Pending = Vec<Vec<State>>;
 
+/// Most ways to put values that others may write behind the cells that a thread reads and writes in one step.
+pub const MOST_FUTURES: usize = 64;
+
+/// The cells that these events may read and write in one step.
+pub fn updated_cells(events: &[Event]) -> BTreeSet<CellId> {
+    let update = |event: &Event| match &event.kind {
+        EventKind::Write { access, rmw: Some(_), .. } => {
+            access.cells.iter().map(|(cell, _)| *cell).collect::<Vec<_>>()
+        }
+        _ => Vec::new(),
+    };
+    events.iter().flat_map(update).collect()
+}
+
 impl<'p> Pass<'p> {
     pub fn new(
         program: &'p Program,
@@ -142,8 +156,14 @@ impl<'p> Pass<'p> {
             let args = thread.args.iter().map(|&value| Held::constant(value)).collect();
             self.add_thread(thread.function.0, args, Lit::TRUE, None);
         }
+        let mut moving: FxHashMap<u32, u32> = FxHashMap::default();
         while let Some(waiting) = self.queue.pop_front() {
-            self.run_thread(waiting)?;
+            let alike = moving.entry(self.threads[waiting.id.0 as usize].function).or_default();
+            *alike += 1;
+            match self.options.alike.is_none_or(|most| *alike <= most) {
+                true => self.run_thread(waiting)?,
+                false => self.leave_idle(waiting.id),
+            }
         }
         let originals = self.threads.len() as u32;
         for original in (0..originals).map(InstanceId) {
@@ -170,7 +190,14 @@ impl<'p> Pass<'p> {
             matches!(event.kind, EventKind::Read { .. } | EventKind::Write { rmw: None, .. })
         };
         let steps = if self.options.copies_per_step { events.iter().filter(is_step).count() } else { 0 };
-        self.options.copies + steps as u32
+        let futures = self.options.foreign.map_or(0, |foreign| {
+            let cells = updated_cells(events).into_iter().map(|cell| &self.memory.cells[cell.0 as usize]);
+            let ways: Vec<usize> = cells.map(|cell| foreign.of_width(cell.width).len()).collect();
+            if ways.is_empty() { 0 } else { ways.into_iter().fold(1, usize::saturating_mul) }
+        });
+        // Who has too many is refused where they are counted out.
+        let futures = if futures > MOST_FUTURES { 0 } else { futures as u32 };
+        (self.options.copies + steps as u32) * (1 + futures)
     }
 
     /// True while a copy of a thread is run.
@@ -203,6 +230,14 @@ impl<'p> Pass<'p> {
         self.args.push(args.clone());
         self.queue.push_back(Waiting { id, args });
         id
+    }
+
+    /// A thread that does not move.
+    fn leave_idle(&mut self, id: InstanceId) {
+        let first = self.events.len() as u32;
+        self.threads[id.0 as usize].events = first..first;
+        let (ended, _) = self.end_of(id.0);
+        self.constraints.push(vec![!ended]);
     }
 
     fn run_thread(&mut self, waiting: Waiting) -> Result<(), Failed> {

@@ -48,13 +48,14 @@ use crate::aig::{Graph, Lit, Values};
 use crate::finals::Finals;
 use crate::limits::Limits;
 use crate::query::Goals;
-use crate::word::Word;
+use crate::word::{MOST_VALUES, Word};
 use fencepost_diag::Span;
-use fencepost_ir::{Ann, Fence, Width};
+use fencepost_ir::{Ann, Fence, Value, Width};
 use std::ops::Range;
 use std::rc::Rc;
 
 pub use deps::{Dep, DepId, Depends, Deps};
+pub use execute::{MOST_FUTURES, updated_cells};
 pub use unroll::unroll;
 
 /// An event, by its place in [`Unrolled::events`].
@@ -97,12 +98,43 @@ pub struct Options {
     pub copies: u32,
     /// And one more for each step of the thread, an access or both halves of a read-modify-write.
     pub copies_per_step: bool,
+    /// Values that others may come to write, whatever they write in the program: reads may get them, and a thread has a copy for
+    /// each way to put them behind the cells that it reads and writes in one step.
+    pub foreign: Option<Domain>,
+    /// Of the threads that run one function only so many move, those that start first. What goes wrong in such runs goes wrong;
+    /// that nothing does says nothing.
+    pub alike: Option<u32>,
     /// Most instructions of the unrolled program.
     pub max_steps: u64,
     /// Most threads.
     pub max_threads: u32,
     /// Time and memory.
     pub limits: Limits,
+}
+
+/// A few values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Domain {
+    values: [u64; MOST_VALUES],
+    count: usize,
+}
+
+impl Domain {
+    /// Of these values; nothing if they are too many.
+    pub fn new(values: &[Value]) -> Option<Domain> {
+        let mut domain = Domain { values: [0; MOST_VALUES], count: values.len() };
+        domain.values.get_mut(..values.len())?.iter_mut().zip(values).for_each(|(to, from)| *to = from.0);
+        Some(domain)
+    }
+
+    /// The values as a cell of that width holds them, in order.
+    pub fn of_width(&self, width: Width) -> Vec<u64> {
+        let mut values: Vec<u64> =
+            self.values[..self.count].iter().map(|&value| width.zero_extend(Value(value)).0).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
 }
 
 impl Default for Options {
@@ -118,6 +150,8 @@ impl Default for Options {
             c: false,
             copies: 0,
             copies_per_step: false,
+            foreign: None,
+            alike: None,
             max_steps: 4_000_000,
             max_threads: 64,
             limits: Limits::default(),

@@ -5,7 +5,7 @@ mod programs;
 
 use fencepost_answer::StopReason;
 use fencepost_bmc::promising::{self as encoding, Ends, Run};
-use fencepost_bmc::{Verdict, symbolic};
+use fencepost_bmc::{Failed, Verdict, symbolic};
 use fencepost_ir::{Ann, Fence, Instr, ObjectId, Order, Program, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::{self as machine, Bounds};
@@ -72,8 +72,8 @@ fn whole(bounds: Bounds, without: Option<encoding::Rule>) -> encoding::Options<'
     let total = usize::from(bounds.total.expect("a bound"));
     let promises = bounds.promises.map_or(total, usize::from);
     let (certify, views, narrow) = (encoding::Certify::Always, None, None);
-    let bounds = encoding::Bounds { total, promises, views, certify, narrow, without };
-    encoding::Options { symbolic: symbolic::Options::default(), bounds, progress: None }
+    let bounds = encoding::Bounds { total, promises, views, certify, narrow, standard: None, without };
+    encoding::Options { symbolic: symbolic::Options::default(), bounds, few: false, progress: None }
 }
 
 /// All threads end in a run of the machine, within the bound.
@@ -123,6 +123,53 @@ pub fn agrees_up_to(text: &str, most: u16, promises: u16) -> Result<Compared, St
     Ok(Compared::Agree)
 }
 
+/// By the standard notion: an error if a formula lacks a state that the machine reaches, for any K up to `most`. It may have
+/// some too many, because not all future memories are looked at.
+#[allow(dead_code)]
+pub fn standard_has_all(
+    text: &str,
+    most: u16,
+    promises: u16,
+    without: Option<encoding::Rule>,
+) -> Result<Compared, String> {
+    let program = fencepost_lang::parse(text).expect("parses");
+    let bounds = Bounds { total: Some(most), promises: Some(promises), ..Bounds::default() };
+    let consistency = machine::Consistency::Standard;
+    let options = machine::Options { costs: true, consistency, ..machine_options(bounds) };
+    let checked = machine::check(&program, &options).expect("supported");
+    if !matches!(checked.outcome.stop_reason, None | Some(StopReason::NoneWithinBounds)) {
+        return Ok(Compared::Skipped);
+    }
+    let replayer = Replayer::new(&program).expect("supported").standard(None);
+    let mut options = whole(bounds, without);
+    options.bounds.standard = symbolic::Domain::new(replayer.domain());
+    let totals: Vec<usize> = (0..=usize::from(most)).collect();
+    let encoded = match encoding::final_states_within(&program, &options, &totals, &mut |_, _| Ok(())) {
+        Ok(states) => states.expect("all are confirmed"),
+        Err(Failed::Unsupported(refused)) if refused.what.contains("future") => {
+            return Ok(Compared::Skipped);
+        }
+        Err(failed) => panic!("{failed:?}"),
+    };
+    let mut extra = false;
+    for (total, encoded) in totals.into_iter().zip(encoded) {
+        let within = |state: &&[Value]| {
+            let spent = &state[state.len() - 2..];
+            spent[0].0 + spent[1].0 <= total as u64
+        };
+        let all = checked.final_states.iter().map(Vec::as_slice).filter(within);
+        let machine: BTreeSet<Vec<Value>> = all.map(|state| state[..state.len() - 2].to_vec()).collect();
+        let missing: Vec<_> = machine.difference(&encoded).collect();
+        if !missing.is_empty() {
+            return Err(format!(
+                "{text}\nstandard, K = {total}, promises {promises}: the encoding misses {missing:?}"
+            ));
+        }
+        extra |= encoded.len() > machine.len();
+    }
+    Ok(if extra { Compared::TooMany } else { Compared::Agree })
+}
+
 /// What came of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compared {
@@ -130,6 +177,8 @@ pub enum Compared {
     Agree,
     /// There is nothing to compare.
     Skipped,
+    /// The formula has all, and more.
+    TooMany,
 }
 
 fn compare_at(text: &str, program: &Program, bounds: Bounds) -> Result<Compared, String> {
@@ -233,8 +282,10 @@ pub fn check_without(
             views: None,
             certify: if without.is_some() { encoding::Certify::Always } else { encoding::Certify::Loosely },
             narrow: None,
+            standard: None,
             without,
         },
+        few: false,
         progress: None,
     };
     let replayer = Replayer::new(&program).expect("supported");

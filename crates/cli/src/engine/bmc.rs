@@ -76,10 +76,17 @@ pub fn reduced(question: &Question<'_>, program: &Program) -> Result<(Outcome, O
     Ok((Outcome::new(vec![unplaced(message)], None, Vec::new()), run))
 }
 
-/// A run in which something goes wrong, if there is one within the bound on loops that takes few conflicts to find.
-pub fn interleaving(question: &Question<'_>, program: &Program, conflicts: u32) -> Option<Run> {
+/// A run in which something goes wrong, if there is one within the bound on loops that takes few conflicts to find; of the
+/// threads that run one function only so many move.
+pub fn interleaving(
+    question: &Question<'_>,
+    program: &Program,
+    conflicts: u32,
+    alike: Option<u32>,
+) -> Option<Run> {
     let mut settings = settings(question);
     settings.symbolic.limits.conflicts = Some(conflicts);
+    settings.symbolic.alike = alike;
     settings.symbolic.max_steps = STEPS_OF_A_TRIAL;
     bmc::check(program, &settings).ok()?.run
 }

@@ -115,6 +115,11 @@ const FIRST_UNROLL: u32 = 1;
 /// How far a bound is raised without being asked.
 const MOST_UNROLL: u32 = 256;
 
+/// True if the bound on loops cut something; other bounds do not grow with it.
+fn is_cut(outcome: &Outcome) -> bool {
+    outcome.bounds.iter().any(|bound| bound.name == BoundName::Unroll)
+}
+
 impl Explore {
     /// Doubles the bound as long as it cuts something, to what is the default; further, if it cut everything.
     fn deepen(&self, question: &Question<'_>, first: u32) -> Result<Outcome, Trouble> {
@@ -126,7 +131,7 @@ impl Explore {
         loop {
             let mut outcome = self.explore(&Question { options: &options, work, ..*question })?;
             let goes_on = match (outcome.verdict, &outcome.stop_reason) {
-                (Verdict::Safe, _) => !outcome.bounds.is_empty() && options.unroll < last,
+                (Verdict::Safe, _) => is_cut(&outcome) && options.unroll < last,
                 (Verdict::Unknown, Some(StopReason::CutEverything)) => options.unroll < MOST_UNROLL,
                 (Verdict::Unknown, Some(StopReason::NoneWithinBounds)) => options.unroll < last,
                 _ => false,

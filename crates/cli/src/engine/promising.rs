@@ -42,9 +42,13 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
         bound.value = u64::from(given.unroll);
     }
     outcome.assumes.extend(assumptions(question, &prepared.program));
-    outcome.checks =
-        (question.compiled.language == Language::C).then_some("assertions and memory, not races");
+    outcome.checks = checks(question);
     Ok(with_limits(outcome, question))
+}
+
+/// What is looked for.
+pub fn checks(question: &Question<'_>) -> Option<&'static str> {
+    (question.compiled.language == Language::C).then_some("assertions and memory, not races")
 }
 
 /// What the answer assumes, for its scope.

@@ -5,7 +5,7 @@
 
 use super::auto::{Picked, nobody};
 use super::{Engine, Fit, Question, find, fit, ignored};
-use super::{promising_interleaved, promising_ordered};
+use super::{promising, promising_interleaved, promising_ordered};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
 
@@ -83,6 +83,16 @@ impl Trials<'_, '_> {
         Some(Picked { engine, why, surprising: false, outcome })
     }
 
+    /// Where there are SC fences: runs in which one thread moves, or two. The encoding of those is small.
+    fn few(&mut self) -> Option<Picked> {
+        let fenced = promising::has_sc(&self.question.compiled.program);
+        let engine = self.find("reduce").filter(|_| fenced)?;
+        let outcome = engine.run(&Question { work: Some(0), ..*self.question }).ok()?;
+        let why = "one thread or two are enough for it to go wrong".to_owned();
+        let found = outcome.verdict == Verdict::Unsafe;
+        found.then_some(Picked { engine, why, surprising: false, outcome })
+    }
+
     /// Bounded model checking, for what goes wrong in an interleaving.
     fn interleaved(&mut self) -> Option<Picked> {
         let engine = self.find("reduce")?;
@@ -125,7 +135,7 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     if let Some(picked) = trials.explore(promises) {
         return Ok(picked);
     }
-    if let Some(picked) = trials.interleaved() {
+    if let Some(picked) = trials.few().or_else(|| trials.interleaved()) {
         return Ok(picked);
     }
     // If nobody else can go on, the machine need not be tried first.

@@ -7,12 +7,12 @@ use super::states::with_limits;
 use super::{Fit, Question};
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Outcome, Verdict};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Outcome, StopReason, Verdict};
 use fencepost_bmc::outcome::Progress;
 use fencepost_bmc::promising::{self as encoding, Ends, Run};
 use fencepost_bmc::{self as bmc, Asked, Statistics, symbolic};
 use fencepost_diag::Diagnostic;
-use fencepost_ir::{Language, ObjectId, Value};
+use fencepost_ir::{ObjectId, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::prepare::{has_updates, prepare as fence_sc_accesses};
 use fencepost_machine::promising::{Bounds, Consistency};
@@ -22,6 +22,12 @@ use fencepost_models::prepare::Form;
 pub const DEFAULT_BOUND: u16 = 10;
 /// Promises if the user names no number: more are rarely of use, and each makes the formula larger.
 pub const DEFAULT_PROMISES: u16 = 1;
+
+/// The same by the standard notion: where it differs from the strong one, a write is promised that another promise needs.
+const DEFAULT_PROMISES_STANDARD: u16 = 2;
+
+/// Conflicts of each question about few threads, if that is a trial.
+const CONFLICTS_OF_FEW: u32 = 2_000;
 
 /// Options of other reductions.
 const FOREIGN: &[&str] = &["rounds", "age", "contexts"];
@@ -47,10 +53,11 @@ pub fn fit(question: &Question<'_>) -> Option<Fit> {
 fn bounds(question: &Question<'_>) -> Bounds {
     let given = question.options;
     let total = given.bound.unwrap_or(DEFAULT_BOUND);
-    let promises = match given.bound {
-        Some(bound) => given.promises.unwrap_or(bound.min(DEFAULT_PROMISES)),
-        None => given.promises.unwrap_or(DEFAULT_PROMISES),
+    let usual = match given.consistency {
+        Consistency::Standard if has_updates(&question.compiled.program) => DEFAULT_PROMISES_STANDARD,
+        _ => DEFAULT_PROMISES,
     };
+    let promises = given.promises.unwrap_or(usual);
     Bounds { total: Some(total), promises: Some(promises.min(total)), views: given.views }
 }
 
@@ -62,9 +69,9 @@ pub fn most(question: &Question<'_>) -> Bounds {
 
 /// Deepens over K, first without promises.
 ///
-/// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one
-/// allows it allows, too
-/// `[AAGKV, Theorem 3.1]`; the rest is the machine's.
+/// By the standard notion, with read-modify-writes, what the strong one allows is allowed, too `[AAGKV, Theorem 3.1]`, and is
+/// looked for first. Then a formula with a certification for each future memory over the domain is asked, which allows all runs
+/// and perhaps a few more. If it is too large, or a run of it is not confirmed, the machine has the answer.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     if question.options.given.iter().any(|given| given == "backend") {
         return super::promising_translated::run(question);
@@ -74,6 +81,11 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     if !standard || outcome.verdict == Verdict::Unsafe || !has_updates(&question.compiled.program) {
         return Ok(outcome);
     }
+    if let Ok(outcome) = by_formula(question, Consistency::Standard)
+        && outcome.verdict != Verdict::Unknown
+    {
+        return Ok(outcome);
+    }
     let mut outcome = promising::run(question)?;
     outcome.assumes.push("future memories are looked at by the machine, not by a formula".into());
     Ok(outcome)
@@ -81,9 +93,25 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
 
 /// Deepens over K by the strong notion of consistency.
 pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    by_formula(question, Consistency::Strong)
+}
+
+/// Deepens over K by one notion of consistency.
+fn by_formula(question: &Question<'_>, consistency: Consistency) -> Result<Outcome, Trouble> {
     // The encoding bounds loops itself, and takes choices of any range.
     let prepared = question.prepare(Form { bound_loops: false, divide_choices: false, ..FORM })?;
     let program = &prepared.program;
+    let mut replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
+    let mut standard = None;
+    if consistency == Consistency::Standard {
+        let given = question.options.domain.map(|n| (0..u64::from(n)).map(Value).collect());
+        replayer = replayer.standard(given);
+        standard = symbolic::Domain::new(replayer.domain());
+        if standard.is_none() {
+            return Ok(Outcome::unknown(StopReason::Unsupported("so many values of future memories".into())));
+        }
+    }
+    let few = question.work == Some(0);
     let most = bounds(question).total.unwrap_or(0);
     let _line = progress::line(question.file, question.options.quiet);
     let watch = |asked: Asked, size: Statistics| {
@@ -98,19 +126,20 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         views: given.views.map(usize::from),
         certify: encoding::Certify::Loosely,
         narrow: None,
+        standard,
         without: None,
     };
     let options = encoding::Options {
         symbolic: symbolic::Options {
             unroll: question.options.unroll,
             c: question.compiled.language.must_end(),
-            limits: limits(question),
+            limits: bmc::Limits { conflicts: few.then_some(CONFLICTS_OF_FEW), ..limits(question) },
             ..symbolic::Options::default()
         },
         bounds: wanted,
+        few,
         progress: watched.then_some(&watch as Progress<'_>),
     };
-    let replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
     let mut confirmed: Option<Finding> = None;
     let mut confirm = |run: &Run, ends: Ends| {
         let replayed = replayer.replay(&plan(run), given)?;
@@ -131,8 +160,7 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let found = encoding::check(&fenced, &options, &mut confirm).map_err(refuse)?;
     let mut outcome = answer(question, wanted, &found, confirmed);
     outcome.assumes.extend(assumptions(question, program));
-    outcome.checks =
-        (question.compiled.language == Language::C).then_some("assertions and memory, not races");
+    outcome.checks = promising::checks(question);
     Ok(with_limits(outcome, question))
 }
 

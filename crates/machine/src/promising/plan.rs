@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::local::Local;
 use crate::step::{Next, Steps};
 use fencepost_answer::Finding;
-use fencepost_ir::{Program, Property, Value, Width};
+use fencepost_ir::{Instr, Program, Property, Value, Width};
 
 /// A timestamp: larger is newer; that of the initial message is 0. Those of writes that nobody compares with may be any that are
 /// free.
@@ -71,10 +71,20 @@ pub struct Replayed {
     pub spent: (u16, u16),
 }
 
+/// Where the fences of a plan are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fences {
+    /// Each is a step of the plan.
+    AreSteps,
+    /// They are not in the plan.
+    BeforeSteps,
+}
+
 /// Does runs of one program again.
 pub struct Replayer {
     prepared: Program,
     config: Config,
+    consistency: Consistency,
     domain: Vec<Value>,
 }
 
@@ -83,14 +93,35 @@ impl Replayer {
     pub fn new(program: &Program) -> Result<Replayer, Unsupported> {
         let prepared = prepare(program)?;
         let domain = domain_of(&prepared);
-        Ok(Replayer { prepared, config: thread_config(), domain })
+        Ok(Replayer { prepared, config: thread_config(), consistency: Consistency::Strong, domain })
+    }
+
+    /// By the standard notion of consistency, over these values, or over those that the program mentions.
+    pub fn standard(mut self, domain: Option<Vec<Value>>) -> Replayer {
+        self.consistency = Consistency::Standard;
+        self.domain = domain.unwrap_or(self.domain);
+        self
+    }
+
+    /// The values that a future memory may hold.
+    pub fn domain(&self) -> &[Value] {
+        &self.domain
     }
 
     /// Does a run again on the plain machine; an error says which step cannot be done, or which bound is broken.
     pub fn replay(&self, plan: &[Planned], bounds: Bounds) -> Result<Replayed, String> {
+        self.replay_as(plan, bounds, Fences::AreSteps)
+    }
+
+    /// Does an interleaving again, whose plan has no steps for fences: each is passed right before the next step of its thread.
+    pub fn replay_interleaving(&self, plan: &[Planned], bounds: Bounds) -> Result<Replayed, String> {
+        self.replay_as(plan, bounds, Fences::BeforeSteps)
+    }
+
+    fn replay_as(&self, plan: &[Planned], bounds: Bounds, fences: Fences) -> Result<Replayed, String> {
         let code = Code::for_replay(&self.prepared).map_err(|e| e.what)?;
-        let plain = Plain::new(&code, &self.config, Consistency::Strong, &self.domain);
-        let moves = moves(&code, &self.config, &plain, plan)?;
+        let plain = Plain::new(&code, &self.config, self.consistency, &self.domain);
+        let moves = moves(&code, &self.config, &plain, plan, fences)?;
         let (state, trace) = replay(&code, &plain, &moves)?;
         let spent = self.spent(&code, &moves)?;
         let over = |most: Option<u16>, used: u16| most.is_some_and(|most| used > most);
@@ -113,7 +144,7 @@ impl Replayer {
     fn spent(&self, code: &Code<'_>, moves: &[Move]) -> Result<(u16, u16), String> {
         let threads =
             Threads { steps: Steps { code, config: &self.config }, updates: has_updates(code.program) };
-        let mut certifier = Certifier::new(threads, Consistency::Strong, &self.domain);
+        let mut certifier = Certifier::new(threads, self.consistency, &self.domain);
         let synchronises = needs_message_views(code.program);
         let mut memory = Memory::new(code.initial_memory(), code.program.threads.len(), synchronises);
         let start = |(number, thread): (usize, &fencepost_ir::Thread)| {
@@ -280,12 +311,30 @@ impl Order {
 }
 
 /// The steps of the machine.
-fn moves(code: &Code<'_>, config: &Config, plain: &Plain<'_>, plan: &[Planned]) -> Result<Vec<Move>, String> {
+fn moves(
+    code: &Code<'_>,
+    config: &Config,
+    plain: &Plain<'_>,
+    plan: &[Planned],
+    fences: Fences,
+) -> Result<Vec<Move>, String> {
     let steps = Steps { code, config };
     let (mut state, _) = plain.start();
     let mut order = Order(vec![vec![Placed { from: 0, to: 0, promised: None }]; state.global.len()]);
     let mut moves = Vec::new();
     for (number, planned) in plan.iter().enumerate() {
+        let refused = |why| format!("step {number} of {}: {why}", plan.len());
+        if let (Planned::Step { thread, .. }, Fences::BeforeSteps) = (planned, fences) {
+            let at_fence = |state: &State| {
+                let process = state.processes.get(*thread as usize);
+                process.is_some_and(|p| matches!(steps.instr(&p.local), Some(Instr::Fence(_))))
+            };
+            while at_fence(&state) {
+                let step = Move { thread: *thread as u8, act: Act::Step(Action::Internal(Value::ZERO)) };
+                plain.apply(&mut state, &step).map_err(refused)?;
+                moves.push(step);
+            }
+        }
         let (thread, act) = match planned {
             Planned::Promise { thread, cell: (address, width), value, from, to, passes_on } => {
                 let cell = code.cell(*address, *width).ok_or("a promise to no cell")?.0 as usize;
@@ -326,7 +375,7 @@ fn moves(code: &Code<'_>, config: &Config, plain: &Plain<'_>, plan: &[Planned]) 
             }
         };
         let step = Move { thread: thread as u8, act };
-        plain.apply(&mut state, &step).map_err(|why| format!("step {number} of {}: {why}", plan.len()))?;
+        plain.apply(&mut state, &step).map_err(refused)?;
         moves.push(step);
     }
     Ok(moves)
